@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What espalier/espalier.hpp adds to the C functions: results, ownership, typed components, queries,
 // children, names, command buffers, ticks and watches. tests/cxx.sh compiles and runs it with
-// tests/cxx_values.cpp; it prints TAP.
+// tests/cxx_renderables.cpp and tests/cxx_values.cpp; it prints TAP.
 #include "cxx.hpp"
 
 #include <espalier/espalier.hpp>
@@ -558,6 +558,7 @@ int main()
     motion();
     watches();
     counterparts();
+    renderables();
     values();
     std::printf("1..%d\n", number);
     return failures == 0 ? 0 : 1;

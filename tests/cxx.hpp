@@ -6,6 +6,8 @@
 
 /// Print a line of TAP.
 void demand(bool condition, const char *what);
+/// Renderables, mirrors and what cameras see: tests/cxx_renderables.cpp.
+void renderables();
 /// Images, archives, and what is said of components: tests/cxx_values.cpp.
 void values();
 

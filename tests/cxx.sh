@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # espalier/espalier.hpp compiles without a warning as C++17 and C++20, with exceptions and without, and the
-# checks of tests/cxx.cpp and tests/cxx_values.cpp pass.
+# checks of tests/cxx.cpp, tests/cxx_renderables.cpp and tests/cxx_values.cpp pass.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -30,7 +30,7 @@ links()
 # shellcheck disable=SC2086
 {
     for standard in c++17 c++20; do
-        for part in cxx cxx_values; do
+        for part in cxx cxx_renderables cxx_values; do
             $CXX -std=$standard $flags -fsyntax-only "$top/tests/$part.cpp" >&2
             ok "tests/$part.cpp as $standard"
         done
@@ -47,7 +47,7 @@ links()
     for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})' 'w.begin_tick()' \
         'w.begin_tick().value()' 'w.present(0)' 'w.create_watch().value()' \
         'w.create_watch().value().collect()' 'w.create_command_buffer().value()' \
-        'w.create_history().value()' 'w.save_image()' 'w.load_image(espalier::byte_view())' \
+        'w.create_history().value()' 'w.create_renderables().value()' 'w.save_image()' 'w.load_image(espalier::byte_view())' \
         'w.write_archive().value()' \
         'espalier::world::make().value()'; do
         printf '#include <espalier/espalier.hpp>\nvoid f(espalier::world &w)\n{\n    %s;\n}\n' "$call" |
@@ -64,9 +64,10 @@ links()
         done_testing
     fi
     $CXX -std=c++17 $flags $CFLAGS -c -o "$room/cxx.o" "$top/tests/cxx.cpp" >&2 &&
+        $CXX -std=c++17 $flags $CFLAGS -c -o "$room/cxx_renderables.o" "$top/tests/cxx_renderables.cpp" >&2 &&
         $CXX -std=c++17 $flags $CFLAGS -c -o "$room/cxx_values.o" "$top/tests/cxx_values.cpp" >&2 &&
         $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/program" \
-            "$room/cxx.o" "$room/cxx_values.o" libespalier.la >&2
+            "$room/cxx.o" "$room/cxx_renderables.o" "$room/cxx_values.o" libespalier.la >&2
     ok "the program is linked with the library"
 }
 "$room/program" >"$room/printed"

@@ -12,7 +12,7 @@ trap 'rm -rf "$room"' EXIT
 for program in $EXAMPLES; do
     # These create many entities.
     case $program in
-        */changed | */engine | */query | */replica | */rollback | */squad | */threads | */whip)
+        */changed | */engine | */mirror | */query | */replica | */rollback | */squad | */threads | */upload | */whip)
             if has_shrunken_limits; then
                 skip "$program" "a world of this build holds too few entities"
                 continue

@@ -71,6 +71,7 @@ changes_no_world()
         espl_component_info | espl_convert | espl_copy_subtree | espl_dump | \
         espl_find_counterpart | espl_find_descendant | espl_hash | espl_history_hash | espl_history_range | espl_image_layout | espl_image_save | \
         espl_image_size | espl_log_stderr | espl_query_read | espl_query_read_transforms | \
+        espl_camera_from_matrix | espl_cull | espl_mirror_* | espl_renderables_acquire | espl_visible_* | \
         espl_stage_name | espl_stats | espl_validate | espl_version | \
         espl_world_create | espl_world_destroy | espl_world_kernels | espl_world_timeline | \
         espl_writer_job) ;;
@@ -157,7 +158,7 @@ list_functions()
 # A new function of the core replaces one, or says why it must be there. Headers that a program needs for what
 # they are about alone are counted by themselves.
 most=171
-apart="watch motion image archive history counterpart"
+apart="watch motion image archive history counterpart renderables"
 for header in "$srcdir"/include/espalier/*.h; do
     test "${header##*/}" = cglm.h || list_functions "$header"
 done | sort >symbols.inventory.$$

@@ -5,16 +5,7 @@
 
 #include "tools/drawing.h"
 
-#ifdef HAVE_CAIRO
-
-#include <cairo.h>
 #include <math.h>
-#include <stdlib.h>
-
-#define PI 3.14159265358979323846
-/// Least radii of a bone and of a node without bones; pixels.
-#define LEAST_RADIUS 0.6
-#define LEAST_BALL 2.0
 
 drawing_bounds drawing_bounds_empty(void)
 {
@@ -28,6 +19,16 @@ void drawing_bounds_take(drawing_bounds *box, const double point[3])
         box->most[i] = fmax(box->most[i], point[i]);
     }
 }
+
+#ifdef HAVE_CAIRO
+
+#include <cairo.h>
+#include <stdlib.h>
+
+#define PI 3.14159265358979323846
+/// Least radii of a bone and of a node without bones; pixels.
+#define LEAST_RADIUS 0.6
+#define LEAST_BALL 2.0
 
 // Ink.
 
@@ -53,6 +54,14 @@ static tool_colour figure_colour(uint32_t figure)
                                     {low, ramp, value}, {ramp, low, value}, {value, low, ramp}};
 
     return sectors[(int)hue % 6];
+}
+
+static tool_colour bone_colour(const picture_bone *bone)
+{
+    if (bone->tint == DRAWING_GREY) {
+        return (tool_colour){0.66, 0.66, 0.67};
+    }
+    return figure_colour(bone->tint != 0 ? bone->tint - 1 : bone->figure);
 }
 
 void drawing_text(cairo_t *cairo, const picture_area *area, double size, bool is_bold,
@@ -233,7 +242,7 @@ static void draw_bone(const picture_view *view, const picture_bone *bone)
     const double depth = (from.depth + to.depth) / 2 - view->nearest;
     const double share = view->paleness * depth / fmax(view->farthest - view->nearest, 1e-9);
     const tool_colour ink =
-        drawing_mix(figure_colour(bone->figure), view->air, fmin(fmax(share, 0), view->paleness));
+        drawing_mix(bone_colour(bone), view->air, fmin(fmax(share, 0), view->paleness));
     const tool_colour black = {0, 0, 0}, white = {1, 1, 1};
 
     if (fmin(from.depth, to.depth) <= drawing_near_depth(view)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Bones in perspective, drawn with Cairo: the colours, the view and the shapes that pictures and films share.
-// Only in builds with Cairo, except for the types.
+// Only in builds with Cairo, except for the types and for the boxes around points.
 #ifndef ESPALIER_TOOLS_DRAWING_H
 #define ESPALIER_TOOLS_DRAWING_H
 
@@ -13,11 +13,15 @@ struct _cairo; // Cairo's
 /// Bytes of a line of text, its end included.
 #define DRAWING_TEXT 256
 
+/// The tint of what has no colour.
+#define DRAWING_GREY UINT32_MAX
+
 /// A bone between two world positions, round and tapered; equal ends make a ball.
 typedef struct picture_bone {
     float from[3], to[3];
     float from_radius, to_radius; // of the ends, scene units
     uint32_t figure;              // equal numbers have equal colours
+    uint32_t tint; // 0, or a number from 1 in place of that of the figure; or DRAWING_GREY
 } picture_bone;
 
 typedef struct tool_colour {

@@ -165,8 +165,12 @@ static void add_bone(picture_panel *panel, const tool_figures *figures, const to
 
     memcpy(bone.from, from, sizeof bone.from);
     memcpy(bone.to, to, sizeof bone.to);
+    if (figures->tints != NULL) {
+        bone.tint = figures->tints[first + (is_top ? node : parent)];
+    }
     panel->bones[panel->bone_count++] = bone;
     if (shape->head_radius > 0) {
+        bone.tint = figures->tints != NULL ? figures->tints[first + node] : 0;
         memcpy(bone.from, bone.to, sizeof bone.from);
         bone.from_radius = bone.to_radius = shape->head_radius;
         panel->bones[panel->bone_count++] = bone;
@@ -224,10 +228,10 @@ static void add_marks(picture_panel *panel, const tool_crowd *crowd, const tool_
 }
 
 bool figure_collect(picture_panel *panel, const tool_crowd *crowd, const tool_moment *moment,
-                    tool_fault *fault)
+                    const uint32_t *tints, tool_fault *fault)
 {
     const size_t count = crowd->scene->node_count;
-    tool_figures figures = {0};
+    tool_figures figures = {.tints = tints};
 
     panel->marks = calloc(count + 1, sizeof *panel->marks);
     if (panel->marks == NULL) {

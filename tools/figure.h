@@ -13,6 +13,9 @@ typedef struct node_shape node_shape;
 typedef struct tool_figures {
     node_shape *shapes; // [node_count]
     float (*places)[3]; // [node_count]
+    // [copy_count * node_count] as picture_bone has them, or NULL. A bone has that of its parent, because it moves
+    // with it.
+    const uint32_t *tints;
 } tool_figures;
 
 /// Choose the thickness of all bones by the lengths that they have at a moment.
@@ -33,9 +36,10 @@ bool figure_read(picture_panel *panel, tool_figures *figures, const tool_crowd *
 /// Fill the panel's bones and marks. The largest tree of the first copy is the close-up.
 ///
 /// @param moment  what the oracle holds of the first copy; its positions are the marks.
+/// @param tints   as tool_figures has them, or NULL.
 /// @return false with the reason; figure_release() is needed either way.
 bool figure_collect(picture_panel *panel, const tool_crowd *crowd, const tool_moment *moment,
-                    tool_fault *fault);
+                    const uint32_t *tints, tool_fault *fault);
 
 /// Release the bones and marks; {0} is allowed.
 void figure_release(picture_panel *panel);

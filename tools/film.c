@@ -41,6 +41,7 @@ bool film_close(tool_film *film, char out[DRAWING_TEXT], tool_fault *fault)
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PI 3.14159265358979323846
 
@@ -285,6 +286,10 @@ static bool begin_scene(tool_film *film, const play_show *show, tool_fault *faul
     }
     film->seconds = (double)show->frame_count / show->options->rate;
     film->view = (picture_view){.cairo = film->cairo, .up_axis = show->scene->up_axis};
+    if (show->options->has_culling) {
+        film->figures.tints = show->culling.tints;
+        film->frame.frustum = &show->culling.frustums[CULLING_EYE];
+    }
     return figure_shape(&film->figures, show->scene, &show->phases[0].moment, STOUTNESS, fault);
 }
 
@@ -323,9 +328,15 @@ static void write_caption(film_frame *frame, const tool_film *film, const play_s
     char figures[32], nodes[32];
 
     (void)snprintf(frame->label, sizeof frame->label, "%s", show->scene->label);
-    (void)snprintf(frame->text, sizeof frame->text, "%s figures, %s nodes",
-                   show_spell(figures, film->panel.figure_count),
-                   show_spell(nodes, show->crowd.copy_count * show->scene->node_count));
+    const int length =
+        snprintf(frame->text, sizeof frame->text, "%s figures, %s nodes",
+                 show_spell(figures, film->panel.figure_count),
+                 show_spell(nodes, show->crowd.copy_count * show->scene->node_count));
+    if (show->options->has_culling && length > 0 && (size_t)length + 2 < sizeof frame->text) {
+        (void)memcpy(frame->text + length, "; ", 3);
+        culling_explain(&show->culling, frame->text + length + 2,
+                        sizeof frame->text - (size_t)length - 2);
+    }
 }
 
 bool film_take(tool_film *film, const play_show *show, uint32_t frame, tool_fault *fault)

@@ -5,6 +5,8 @@
 
 #include "tools/film_frame.h"
 
+#include "tools/inset.h"
+
 #ifdef HAVE_CAIRO
 
 #include <cairo.h>
@@ -15,6 +17,8 @@
 #define OUTLINE 11
 /// The grid goes on beyond the figures, by multiples of their extent.
 #define GRID_REACH 1.5
+/// Width of the picture that the camera of a frame takes, as a share of the frame's.
+#define INSET_SHARE 0.34
 
 // Colours between light and dark, for pages of either.
 static const tool_colour sky_ink = {0.52, 0.67, 0.80};
@@ -265,30 +269,53 @@ static void draw_caption(cairo_t *cairo, const film_frame *frame, double width, 
     drawing_text(cairo, &text, 0.85 * size, false, frame->text);
 }
 
-void film_frame_draw(picture_view *view, const film_frame *frame, double width, double height)
+/// Draw sky, ground, boats, shadows and bones.
+/// @param count  of the bones that are listed.
+static void draw_scene(picture_view *view, const film_frame *frame, size_t count, double width,
+                       double height)
 {
     const int up = view->up_axis;
     const bool has_boats = frame->boat_count > 0;
     const double level = view->ground - (has_boats ? frame->draught : 0);
 
-    view->air = air_ink;
-    view->paleness = 0.45;
     draw_background(view, width, height);
     cairo_set_line_width(view->cairo, fmax(height / 540, 0.6));
     draw_grid_lines(view, frame, (up + 1) % 3, level);
     draw_grid_lines(view, frame, (up + 2) % 3, level);
-
-    for (size_t i = 0; i < frame->bone_count; ++i) {
-        frame->drawn[i] = (drawn_bone){0, &frame->bones[i]};
-    }
     cairo_save(view->cairo);
     if (has_boats) {
         draw_boats(view, frame);
     }
-    drawing_shadows(view, frame->drawn, frame->bone_count,
-                    has_boats ? deck_shadow_ink : shadow_ink);
+    drawing_shadows(view, frame->drawn, count, has_boats ? deck_shadow_ink : shadow_ink);
     cairo_restore(view->cairo);
-    drawing_bones(view, frame->drawn, frame->bone_count);
+    drawing_bones(view, frame->drawn, count);
+}
+
+/// Draw what the camera of the frame sees, from outside and by itself.
+static void draw_sight(const picture_view *view, const film_frame *frame, double width,
+                       double height)
+{
+    const double line = fmax(height / 400, 1);
+    const picture_area area = inset_place(frame->frustum, width, height, INSET_SHARE);
+
+    frustum_draw(view, frame->frustum, line);
+    picture_view inset = inset_begin(view, frame->frustum, &area);
+    draw_scene(&inset, frame, inset_choose(frame->drawn, frame->bone_count), area.width,
+               area.height);
+    inset_end(&inset, &area, line);
+}
+
+void film_frame_draw(picture_view *view, const film_frame *frame, double width, double height)
+{
+    view->air = air_ink;
+    view->paleness = 0.45;
+    for (size_t i = 0; i < frame->bone_count; ++i) {
+        frame->drawn[i] = (drawn_bone){0, &frame->bones[i]};
+    }
+    draw_scene(view, frame, frame->bone_count, width, height);
+    if (frame->frustum != NULL) {
+        draw_sight(view, frame, width, height);
+    }
     draw_caption(view->cairo, frame, width, height);
 }
 

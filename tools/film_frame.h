@@ -4,7 +4,7 @@
 #define ESPALIER_TOOLS_FILM_FRAME_H
 
 #include "tools/affine.h"
-#include "tools/drawing.h"
+#include "tools/frustum.h"
 
 /// A boat: a deck on which figures stand, above the water.
 typedef struct film_boat {
@@ -22,6 +22,9 @@ typedef struct film_frame {
     size_t boat_count;
     double draught;       // of boats, from the deck to the water
     drawing_bounds world; // of the figures, for the grid
+    const tool_frustum
+        *frustum; // of a camera that is drawn, with the picture that it takes of what is not grey;
+                  // or NULL
     char label[DRAWING_TEXT], text[DRAWING_TEXT];
 } film_frame;
 

@@ -177,6 +177,8 @@ bool gltf_read_node(const gltf_file *file, size_t index, gltf_node *out)
     std::fill(out->scale, out->scale + 3, 1.0);
     out->is_instanced = node.extensions.count("EXT_mesh_gpu_instancing") > 0;
     out->has_visibility = node.extensions.count("KHR_node_visibility") > 0;
+    // A mesh with a skin is where its bones are, wherever the node is.
+    out->mesh = node.skin < 0 ? node.mesh : -1;
     return take(out->matrix, node.matrix) && take(out->translation, node.translation) &&
            take(out->rotation, node.rotation) && take(out->scale, node.scale);
 }
@@ -259,6 +261,30 @@ bool gltf_read_view(const gltf_file *file, int index, gltf_bytes *out)
         return false;
     }
     *out = {buffer.data() + view.byteOffset, view.byteLength, view.byteStride};
+    return true;
+}
+
+bool gltf_read_box(const gltf_file *file, int mesh, size_t index, double least[3], double most[3],
+                   bool *has_box)
+{
+    const auto number = static_cast<size_t>(mesh);
+
+    if (number >= file->model.meshes.size() ||
+        index >= file->model.meshes[number].primitives.size()) {
+        return false;
+    }
+    const tinygltf::Primitive &primitive = file->model.meshes[number].primitives[index];
+    const auto position = primitive.attributes.find("POSITION");
+    const auto at = position != primitive.attributes.end() ? static_cast<size_t>(position->second)
+                                                           : file->model.accessors.size();
+
+    *has_box = at < file->model.accessors.size() &&
+               file->model.accessors[at].minValues.size() == 3 &&
+               file->model.accessors[at].maxValues.size() == 3;
+    if (*has_box) {
+        std::copy_n(file->model.accessors[at].minValues.begin(), 3, least);
+        std::copy_n(file->model.accessors[at].maxValues.begin(), 3, most);
+    }
     return true;
 }
 

@@ -21,6 +21,7 @@ typedef struct gltf_node {
     double translation[3], rotation[4], scale[3];
     bool is_instanced;   // has EXT_mesh_gpu_instancing
     bool has_visibility; // has KHR_node_visibility
+    int mesh;            // that is drawn in the node's axes, -1: none
 } gltf_node;
 
 typedef struct gltf_scene {
@@ -88,6 +89,12 @@ bool gltf_read_channel(const gltf_file *file, size_t animation, size_t index, gl
 /// Read an accessor, or the bytes of a buffer view, which need not exist; false where they do not.
 bool gltf_read_accessor(const gltf_file *file, int index, gltf_accessor *out);
 bool gltf_read_view(const gltf_file *file, int index, gltf_bytes *out);
+
+/// Read the box around a primitive of a mesh, as the accessor of its positions has it.
+/// @param index  of the primitive. @return whether there is such a primitive.
+/// @param has_box  out: whether it has a box.
+bool gltf_read_box(const gltf_file *file, int mesh, size_t index, double least[3], double most[3],
+                   bool *has_box);
 
 /// Read the accessors of indices and positions of a triangle mesh, by a count over all meshes; -1
 /// where there are none. Return false past the last.

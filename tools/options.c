@@ -29,8 +29,8 @@ static const char usage[] =
     "usage: espalier play  [--copies N] [--frames N] [--rate N] [--ticks N [--ahead T]]\n"
     "                      [--respawn PERCENT] [--workers N] [--seed N] [--png FILE]\n"
     "                      [--film FILE|DIRECTORY [--camera orbit|chase] [--size WxH] [--boats]]\n"
-    "                      [--json FILE] [--tape FILE] [--animation NAME|N] [--within LENGTH]\n"
-    "                      [--strict] [--quiet] SCENE...\n"
+    "                      [--cull] [--json FILE] [--tape FILE] [--animation NAME|N]\n"
+    "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier tree  [--animation NAME|N] SCENE...\n"
@@ -85,6 +85,8 @@ static const char help[] =
     "  -v, --camera KIND    orbit, around all (the first), or chase, behind the first copy\n"
     "  -z, --size WxH       pixels of the film, even numbers (960x540)\n"
     "  -b, --boats          draw the carriers of the film, as boats\n"
+    "      --cull           find what two cameras see of the crowd, compare it with brute force,\n"
+    "                       print the share that is culled, and draw it in pictures and films\n"
     "  -g, --gltf FILE      export nodes and movement as glTF: binary where it ends in .glb\n"
     "  -y, --trace FILE     export when frames, playbacks and their stages began and ended\n"
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
@@ -120,6 +122,7 @@ static const struct option long_options[] = {
     {"camera", required_argument, NULL, 'v'},
     {"size", required_argument, NULL, 'z'},
     {"boats", no_argument, NULL, 'b'},
+    {"cull", no_argument, NULL, 'i'}, // has no short form
     {"gltf", required_argument, NULL, 'g'},
     {"trace", required_argument, NULL, 'y'},
     {"json", required_argument, NULL, 'j'},
@@ -269,6 +272,9 @@ static options_result take_option(tool_options *options, int option)
     case 'b':
         options->has_boats = true;
         break;
+    case 'i':
+        options->has_culling = true;
+        break;
     case 'k':
         is_good = parse_small(&options->ticks, optarg, 1, TICKS_LIMIT, "ticks");
         break;
@@ -344,7 +350,7 @@ typedef struct command_rule {
 } command_rule;
 
 static const command_rule rules[] = {
-    [COMMAND_PLAY] = {"play", "nfukdxwspmvzbjceatq", "scene", 1, 0},
+    [COMMAND_PLAY] = {"play", "nfukdxwspmvzbijceatq", "scene", 1, 0},
     [COMMAND_TREE] = {"tree", "a", "scene", 1, 0},
     [COMMAND_CHECK] = {"check", "fwjeatq", "scene", 1, 0},
     [COMMAND_REPLAY] = {"replay", "frwq", "tape", 1, 0},
@@ -414,6 +420,10 @@ static bool fits_command(const tool_options *options, uint32_t given)
     }
     if (options->ahead != 0 && options->ticks == 0) {
         (void)fprintf(stderr, "espalier: --ahead needs --ticks\n");
+        return false;
+    }
+    if (options->has_culling && options->ticks > 0) {
+        (void)fprintf(stderr, "espalier: --cull has no --ticks: it culls what the world is\n");
         return false;
     }
     if (options->command == COMMAND_EXPORT && (options->gltf == NULL) == (options->trace == NULL)) {

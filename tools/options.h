@@ -44,6 +44,7 @@ typedef struct tool_options {
     uint32_t film_size[2]; // pixels: width, height
     film_camera camera;
     bool has_boats;        // of a film: the carriers are drawn
+    bool has_culling;      // what cameras see is found, compared and drawn
     const char *gltf;      // of export, or NULL
     const char *trace;     // of export, or NULL
     const char *json;      // or NULL; "-": stdout, which then shows nothing else

@@ -5,6 +5,8 @@
 
 #include "tools/picture.h"
 
+#include "tools/inset.h"
+
 #ifndef HAVE_CAIRO
 
 bool picture_is_built(void)
@@ -197,13 +199,35 @@ static size_t choose_bones(drawing_bounds *world, drawn_bone *out, const picture
     return count;
 }
 
+/// Draw the camera among all figures, and what it sees in the upper right corner.
+static void draw_sight(const panel_view *seen, const picture_panel *panel, drawn_bone *drawn,
+                       size_t count)
+{
+    picture_area area = inset_place(&panel->frustum, seen->area.width, seen->area.height, 0.40);
+
+    area.left += seen->area.left;
+    area.top += seen->area.top;
+    frustum_draw(&seen->view, &panel->frustum, 1.6);
+    picture_view inset = inset_begin(&seen->view, &panel->frustum, &area);
+    const double horizon = inset.origin[1] - inset.scale * inset.pitch_sine / inset.pitch_cosine;
+    drawing_use(inset.cairo, paper);
+    cairo_paint(inset.cairo);
+    cairo_rectangle(inset.cairo, 0, horizon, area.width, area.height);
+    drawing_use(inset.cairo, ground_ink);
+    cairo_fill(inset.cairo);
+    count = inset_choose(drawn, count);
+    drawing_shadows(&inset, drawn, count, shadow_ink);
+    drawing_bones(&inset, drawn, count);
+    inset_end(&inset, &area, 1.6);
+}
+
 static bool draw_view(cairo_t *cairo, const picture_area *area, const picture_panel *panel,
                       bool is_closeup)
 {
     drawn_bone *const drawn = calloc(panel->bone_count + 1, sizeof *drawn);
     panel_view seen = {.view = {.cairo = cairo, .up_axis = panel->up_axis}, .area = *area};
     picture_area label = {area->left, area->top + area->height, area->width, 0};
-    char text[DRAWING_TEXT];
+    char text[2 * DRAWING_TEXT];
 
     if (drawn == NULL) {
         return false;
@@ -220,6 +244,9 @@ static bool draw_view(cairo_t *cairo, const picture_area *area, const picture_pa
         draw_ground(&seen);
         drawing_shadows(&seen.view, drawn, count, shadow_ink);
         drawing_bones(&seen.view, drawn, count);
+        if (panel->has_frustum && !is_closeup) {
+            draw_sight(&seen, panel, drawn, count);
+        }
         cairo_restore(cairo);
         if (is_closeup) {
             draw_marks(&seen.view, panel);
@@ -227,8 +254,9 @@ static bool draw_view(cairo_t *cairo, const picture_area *area, const picture_pa
     }
     free(drawn);
 
-    (void)snprintf(text, sizeof text, "%s; grid lines every %g",
-                   is_closeup ? panel->mark_label : "all figures", seen.step);
+    (void)snprintf(text, sizeof text, "%s%s; grid lines every %g",
+                   is_closeup ? panel->mark_label : "all figures", is_closeup ? "" : panel->sight,
+                   seen.step);
     drawing_use(cairo, label_ink);
     drawing_text(cairo, &label, 16, false, text);
     return true;
@@ -238,7 +266,7 @@ static bool draw_view(cairo_t *cairo, const picture_area *area, const picture_pa
 static bool draw_panel(cairo_t *cairo, const picture_panel *panel, const picture_area *area)
 {
     const double middle = area->top + 48, height = area->height - 48 - 46;
-    const bool is_alone = panel->figure_count < 2;
+    const bool is_alone = panel->figure_count < 2 && !panel->has_frustum;
     const picture_area title = {area->left, area->top + 22, area->width, 0};
     const picture_area caption = {area->left, area->top + area->height - 4, area->width, 0};
     const double share = is_alone ? area->width : area->width * 0.3;

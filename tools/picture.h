@@ -4,8 +4,8 @@
 #ifndef ESPALIER_TOOLS_PICTURE_H
 #define ESPALIER_TOOLS_PICTURE_H
 
-#include "tools/drawing.h"
 #include "tools/fault.h"
+#include "tools/frustum.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,10 +23,14 @@ typedef struct picture_panel {
     float (*marks)[3]; // [mark_count] positions to mark on that figure
     size_t mark_count;
     const char *mark_label; // what the marks are
-    int up_axis;            // 1: y, 2: z
+    bool
+        has_frustum; // a camera is drawn among all figures, and the picture that it takes of what is not grey
+    tool_frustum frustum;
+    int up_axis; // 1: y, 2: z
     // Bytes outside ASCII are drawn as '?'.
     char title[DRAWING_TEXT];   // above: what is drawn
     char caption[DRAWING_TEXT]; // below: what was checked
+    char sight[DRAWING_TEXT];   // what the camera sees
 } picture_panel;
 
 /// Tell whether this build can write pictures.

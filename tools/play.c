@@ -69,10 +69,19 @@ static bool collect_panel(const play_show *show, picture_panel *panel, tool_faul
 {
     const tool_moment *const moment = &show->phases[show->crowd.copies[0].phase].moment;
 
-    if (!figure_collect(panel, &show->crowd, moment, fault)) {
+    const bool has_culling = show->options->has_culling;
+
+    if (!figure_collect(panel, &show->crowd, moment, has_culling ? show->culling.tints : NULL,
+                        fault)) {
         return false;
     }
     write_caption(panel, show);
+    if (has_culling) {
+        panel->has_frustum = true;
+        panel->frustum = show->culling.frustums[CULLING_EYE];
+        (void)memcpy(panel->sight, "; ", 3);
+        culling_explain(&show->culling, panel->sight + 2, sizeof panel->sight - 2);
+    }
     return true;
 }
 
@@ -144,6 +153,9 @@ static void add_to_document(tool_document *document, const play_show *show)
     if (show->options->ticks > 0) {
         ticks_add_to_document(document, show);
     }
+    if (show->options->has_culling) {
+        culling_add_to_document(document, &show->culling);
+    }
     document_scene_facts(document, show->scene);
 }
 
@@ -159,6 +171,9 @@ static void print_remarks(const play_show *show)
     tally_explain(&show->ticks.tally, left_out, sizeof left_out);
     if (*left_out != '\0') {
         (void)printf("%s: shown: %s\n", show->scene->label, left_out);
+    }
+    if (show->options->has_culling) {
+        culling_print(&show->culling, show->scene->label);
     }
     if (show->scene->notes != NULL) {
         (void)printf("%s:\n", show->scene->label);

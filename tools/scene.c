@@ -12,6 +12,7 @@
 #include "tools/xml_root.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,6 +124,26 @@ bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, t
     scene->node_count = node_count;
     scene->channel_count = channel_count;
     return true;
+}
+
+void shape_take(scene_shape *shape, bool is_first, const double point[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        shape->least[i] = is_first ? point[i] : fmin(shape->least[i], point[i]);
+        shape->most[i] = is_first ? point[i] : fmax(shape->most[i], point[i]);
+    }
+}
+
+void shape_finish(scene_shape *shape, uint32_t number)
+{
+    bool is_good = true;
+
+    for (int i = 0; i < 3; ++i) {
+        // Comparisons with what is not a number are false.
+        is_good = is_good && shape->least[i] > -(double)FLT_MAX / 4 &&
+                  shape->least[i] <= shape->most[i] && shape->most[i] < (double)FLT_MAX / 4;
+    }
+    shape->number = is_good ? number : 0;
 }
 
 /// Depths, tops, and the check that float can hold the scene at all.

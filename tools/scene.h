@@ -17,12 +17,19 @@ typedef struct local_frame {
     tool_affine matrix;   // what the oracle multiplies; see truth.h
 } local_frame;
 
+/// What a node draws, and the box around it along the node's axes.
+typedef struct scene_shape {
+    double least[3], most[3];
+    uint32_t number; // nodes that draw the same have the same one, from 1; 0: nothing, and no box
+} scene_shape;
+
 /// One node. Parents come before children, and the order is breadth-first.
 typedef struct scene_node {
     char *name;
     uint32_t parent; // SCENE_NO_PARENT at the top
     uint32_t depth;  // links to the top
     local_frame rest;
+    scene_shape shape; // without what bones bend
 } scene_node;
 
 /// A simulation that moves the scene, in scene_mujoco.c.
@@ -87,6 +94,12 @@ void scene_step(tool_scene *scene);
 
 /// Take memory for nodes and channels, zeroed; false with the reason where there is none.
 bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault);
+
+/// Widen the box of a shape, which is empty before its first point. The number stays.
+void shape_take(scene_shape *shape, bool is_first, const double point[3]);
+
+/// Give a shape its number, or no box where a side of it is not finite or no float.
+void shape_finish(scene_shape *shape, uint32_t number);
 
 /// Add a line about what the file has and the scene does not, as printf.
 /// @return false with the reason where there is no memory.

@@ -128,6 +128,44 @@ static bool fill_node(scene_node *out, const struct aiNode *node, uint32_t paren
     return out->name != NULL;
 }
 
+/// Compute the boxes around all meshes but those that bones bend.
+/// @return [mNumMeshes] to be freed, NULL where there is no memory.
+static scene_shape *shape_meshes(const struct aiScene *source)
+{
+    scene_shape *const shapes = calloc((size_t)source->mNumMeshes + 1, sizeof *shapes);
+
+    for (unsigned i = 0; shapes != NULL && i < source->mNumMeshes; ++i) {
+        const struct aiMesh *const mesh = source->mMeshes[i];
+
+        for (unsigned j = 0; mesh->mNumBones == 0 && j < mesh->mNumVertices; ++j) {
+            const struct aiVector3D *const at = &mesh->mVertices[j];
+
+            shape_take(&shapes[i], j == 0,
+                       (double[3]){(double)at->x, (double)at->y, (double)at->z});
+        }
+        if (mesh->mNumBones == 0 && mesh->mNumVertices > 0) {
+            shape_finish(&shapes[i], i + 1);
+        }
+    }
+    return shapes;
+}
+
+/// Take the box around all meshes of a node, with the number of the first.
+static void take_shape(scene_shape *out, const struct aiNode *node, const scene_shape *shapes,
+                       size_t count)
+{
+    for (unsigned i = 0; i < node->mNumMeshes; ++i) {
+        const scene_shape *const shape =
+            node->mMeshes[i] < count ? &shapes[node->mMeshes[i]] : NULL;
+
+        if (shape != NULL && shape->number != 0) {
+            shape_take(out, out->number == 0, shape->least);
+            shape_take(out, false, shape->most);
+            out->number = out->number == 0 ? shape->number : out->number;
+        }
+    }
+}
+
 /// Take the keys as they are; without any, the one value that the node has at rest.
 static bool take_vectors(key_track *track, const struct aiVectorKey *keys, size_t count,
                          double rate, const struct aiVector3D *rest)
@@ -421,11 +459,16 @@ static bool fill_scene(tool_scene *out, const struct aiScene *source,
         !scene_reserve(out, count, animation != NULL ? animation->mNumChannels : 0, fault)) {
         return false;
     }
-    for (size_t i = 0; i < count; ++i) {
-        if (!fill_node(&out->nodes[i], nodes[i], parents[i])) {
-            fault_say(fault, "no memory for its nodes");
-            return false;
-        }
+    scene_shape *const shapes = shape_meshes(source);
+    bool is_good = shapes != NULL;
+    for (size_t i = 0; is_good && i < count; ++i) {
+        is_good = fill_node(&out->nodes[i], nodes[i], parents[i]);
+        take_shape(&out->nodes[i].shape, nodes[i], shapes, source->mNumMeshes);
+    }
+    free(shapes);
+    if (!is_good) {
+        fault_say(fault, "no memory for its nodes");
+        return false;
     }
     out->up_axis = find_up_axis(source);
     return animation == NULL || take_animation(out, animation, nodes, fault);

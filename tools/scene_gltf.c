@@ -185,6 +185,25 @@ static bool take_parts(local_frame *out, const gltf_node *node)
     return fabs(sqrt(square) - 1) <= CHANNEL_UNIT;
 }
 
+/// Take the box around the mesh of a node, where each primitive that has positions has a box.
+static void take_shape(const gltf_file *file, scene_shape *out, const gltf_node *node)
+{
+    double least[3], most[3];
+    size_t count = 0;
+    bool has_box = false;
+
+    for (size_t i = 0; gltf_read_box(file, node->mesh, i, least, most, &has_box); ++i) {
+        if (has_box) {
+            shape_take(out, count == 0, least);
+            shape_take(out, false, most);
+            ++count;
+        }
+    }
+    if (count > 0) {
+        shape_finish(out, (uint32_t)node->mesh + 1);
+    }
+}
+
 static bool take_node(gltf_reading *reading, uint32_t place, tool_fault *fault)
 {
     const uint32_t index = reading->order[place], parent = reading->parent_of[index];
@@ -207,6 +226,7 @@ static bool take_node(gltf_reading *reading, uint32_t place, tool_fault *fault)
         fault_say(fault, "node '%s' has a rotation whose length is not 1", out->name);
         return false;
     }
+    take_shape(reading->file, &out->shape, &node);
     return true;
 }
 

@@ -228,6 +228,81 @@ static bool fill_nodes(tool_scene *out, const mjModel *model, const int *body_of
     return true;
 }
 
+/// Write the middle and the half sides of the box around a geom, along its own axes.
+static void measure_geom(double middle[3], double half[3], const mjModel *model, int geom)
+{
+    const mjtNum *const size = model->geom_size + 3 * geom;
+    const int mesh = model->geom_dataid[geom];
+    scene_shape shape = {0};
+
+    for (int i = 0; i < 3; ++i) {
+        middle[i] = 0;
+        half[i] = model->geom_rbound[geom];
+    }
+    switch (model->geom_type[geom]) {
+    case mjGEOM_CAPSULE:
+    case mjGEOM_CYLINDER:
+        half[0] = half[1] = size[0];
+        half[2] = size[1] + (model->geom_type[geom] == mjGEOM_CAPSULE ? size[0] : 0);
+        break;
+    case mjGEOM_ELLIPSOID:
+    case mjGEOM_BOX:
+        take_vector(half, size);
+        break;
+    case mjGEOM_MESH:
+        for (int i = 0; i < model->mesh_vertnum[mesh]; ++i) {
+            const float *const at =
+                model->mesh_vert + 3 * ((size_t)model->mesh_vertadr[mesh] + (size_t)i);
+
+            shape_take(&shape, i == 0, (double[3]){(double)at[0], (double)at[1], (double)at[2]});
+        }
+        for (int i = 0; i < 3; ++i) {
+            middle[i] = (shape.least[i] + shape.most[i]) / 2;
+            half[i] = (shape.most[i] - shape.least[i]) / 2;
+        }
+        break;
+    default: // a sphere, or what the sphere around it contains
+        break;
+    }
+}
+
+/// Widen the box of a body by a geom, whose corners the body's axes see turned.
+static void take_geom(scene_shape *out, bool is_first, const mjModel *model, int geom)
+{
+    double middle[3], half[3], turn[4], place[3];
+
+    measure_geom(middle, half, model, geom);
+    take_quaternion(turn, model->geom_quat + 4 * geom);
+    take_vector(place, model->geom_pos + 3 * geom);
+    for (int corner = 0; corner < 8; ++corner) {
+        double at[3];
+
+        for (int i = 0; i < 3; ++i) {
+            at[i] = middle[i] + ((corner >> i & 1) != 0 ? half[i] : -half[i]);
+        }
+        quaternion_rotate(at, turn, at);
+        for (int i = 0; i < 3; ++i) {
+            at[i] += place[i];
+        }
+        shape_take(out, is_first && corner == 0, at);
+    }
+}
+
+static void fill_shapes(tool_scene *out, const mjModel *model, const int *body_of_node)
+{
+    for (size_t i = 0; i < out->node_count; ++i) {
+        const int body = body_of_node[i], first = model->body_geomadr[body];
+        scene_shape *const shape = &out->nodes[i].shape;
+
+        for (int j = 0; j < model->body_geomnum[body]; ++j) {
+            take_geom(shape, j == 0, model, first + j);
+        }
+        if (model->body_geomnum[body] > 0) {
+            shape_finish(shape, (uint32_t)i + 1);
+        }
+    }
+}
+
 static bool fill_rest(tool_scene *out)
 {
     local_frame *const rest = calloc(out->node_count + 1, sizeof *rest);
@@ -283,6 +358,9 @@ bool scene_read_mujoco(tool_scene *out, const char *path, tool_fault *fault)
         number_bodies(model, out->physics->node_of_body, body_of_node);
         is_good = scene_reserve(out, body_count - 1, 0, fault) &&
                   fill_nodes(out, model, body_of_node) && fill_rest(out);
+    }
+    if (is_good) {
+        fill_shapes(out, model, body_of_node);
     }
     if (!is_good && fault->text[0] == '\0') {
         fault_say(fault, "no memory for its bodies");

@@ -102,6 +102,11 @@ static void choose_spacing(double spacing[2], const play_show *show)
     }
 }
 
+static bool has_bounds(const play_show *show)
+{
+    return show->has_bounds || show->options->has_culling;
+}
+
 bool show_open(play_show *show, tool_fault *fault)
 {
     show->frame_count = show_count_frames(show->options);
@@ -124,7 +129,12 @@ bool show_open(play_show *show, tool_fault *fault)
         .is_named = show->tape != NULL,
     };
     choose_spacing(plan.spacing, show);
-    return crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);
+    if (!has_bounds(show)) {
+        return crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);
+    }
+    return culling_open(&show->culling, &show->stage, show->scene, plan.copy_count, fault) &&
+           crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault) &&
+           culling_dress(&show->culling, &show->crowd, fault);
 }
 
 // Frames.
@@ -236,6 +246,13 @@ static bool end_frame(const play_show *show, tool_fault *fault)
                                                  "espl_tape_frame", fault);
 }
 
+static bool cull_frame(play_show *show, uint32_t frame, tool_fault *fault)
+{
+    return !show->options->has_culling ||
+           culling_take(&show->culling, &show->crowd, show_stride(show),
+                        (double)frame / show->frame_count, fault);
+}
+
 bool show_run(play_show *show, tool_fault *fault)
 {
     tool_progress progress =
@@ -245,6 +262,7 @@ bool show_run(play_show *show, tool_fault *fault)
     for (uint32_t frame = 0; is_good && frame < show->frame_count; ++frame) {
         trace_mark(show->trace, "frame", TRACE_BEGIN);
         is_good = run_frame(show, frame, fault) && end_frame(show, fault) &&
+                  cull_frame(show, frame, fault) &&
                   (show->take == NULL || show->take(show->taker, show, frame, fault));
         trace_mark(show->trace, "frame", TRACE_END);
         progress_show(&progress, frame + 1);
@@ -326,6 +344,7 @@ bool show_judge(play_show *show, tool_fault *fault)
 void show_close(play_show *show)
 {
     crowd_close(&show->crowd);
+    culling_close(&show->culling);
     stage_close(&show->stage);
     ticks_close(show);
     for (size_t i = 0; show->phases != NULL && i < show->phase_count; ++i) {

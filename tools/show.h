@@ -4,6 +4,7 @@
 #define ESPALIER_TOOLS_SHOW_H
 
 #include "tools/crowd.h"
+#include "tools/culling.h"
 #include "tools/options.h"
 
 /// One moment of the scene, ready to be written to any copy.
@@ -41,6 +42,8 @@ typedef struct play_show {
     uint64_t visited; // worlds recomputed by the writes
     tool_tally tally;
     play_ticks ticks;
+    bool has_bounds; // the nodes have bounds, also where nothing is culled
+    tool_culling culling;
     espl_world_stats stats; // at the end
     uint64_t checksum;      // of the final worlds
 } play_show;
@@ -59,7 +62,7 @@ static inline size_t show_stride(const play_show *show)
 /// Return the number of frames that the options ask for.
 uint32_t show_count_frames(const tool_options *options);
 
-/// Make the world and the crowd. Options, scene, tape, trace and take are set.
+/// Make the world and the crowd. Options, scene, tape, trace, take and has_bounds are set.
 /// @return false with the reason; show_close() is needed either way.
 bool show_open(play_show *show, tool_fault *fault);
 /// Play all frames.

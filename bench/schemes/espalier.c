@@ -111,9 +111,13 @@ void espalier_destroy(struct scheme_world *world)
     espalier_free_values(world);
     espalier_free_followed(world);
     espalier_end_counterparts(world);
+    espalier_free_culls(world);
     espl_history_destroy(world->history);
     espl_command_buffer_destroy(world->commands);
     espl_watch_destroy(world->watch);
+    for (int i = 0; i < COPIES_OF_WORLDS; ++i) {
+        free(world->copied[i]);
+    }
     espl_world_destroy(world->world);
     espl_executor_destroy(&world->executor);
     free(world->nodes);
@@ -517,6 +521,11 @@ const struct scheme scheme_espalier = {
     .repeat = espalier_repeat,
     .tick = espalier_tick,
     .copy_shown = espalier_copy_shown,
+    .furnish = espalier_furnish,
+    .refresh = espalier_refresh,
+    .cull = espalier_cull,
+    .publish = espalier_publish,
+    .copy_mirror = espalier_copy_mirror,
     .value = espalier_value,
     .archive_bytes = espalier_archive_bytes,
     .follow = espalier_follow,

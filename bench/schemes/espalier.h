@@ -53,6 +53,9 @@ struct followed {
     struct sent_bytes delta, patched, checked;
 };
 
+/// Copies of all worlds, one for the publisher, one for the reader and one between them.
+enum { COPIES_OF_WORLDS = 3 };
+
 struct scheme_world {
     espl_world *world;
     espl_executor executor;
@@ -88,7 +91,12 @@ struct scheme_world {
     espl_history *history;     ///< NULL: there is none.
     uint64_t marked;           ///< Its newest frame.
     struct followed followed;  ///< In the load `deltas`.
-    struct frame_times times;  ///< Of the last frame.
+    struct espl_renderables *renderables; ///< In the loads `cull` and `publish`; NULL: none yet.
+    struct espl_visible *visible;
+    espl_pose *copied[COPIES_OF_WORLDS]; ///< [copied_count] by slot, in the scheme `copied`.
+    uint32_t copied_first, copied_count; ///< Slots of the nodes.
+    uint32_t copied_turn;                ///< The copy that was published last.
+    struct frame_times times;            ///< Of the last frame.
 };
 
 /// Does items [begin, end) of a frame, recording in one lane.
@@ -222,6 +230,10 @@ void espalier_move_roots_one_by_one(struct scheme_world *world);
 void espalier_move_roots_batch(struct scheme_world *world);
 void espalier_track(struct scheme_world *world, enum scheme_tracking tracking);
 struct scheme_changes espalier_collect(struct scheme_world *world);
+/// Make all nodes renderables, and publish the first mirror.
+void espalier_begin_mirrors(struct scheme_world *world);
+void espalier_publish(struct scheme_world *world);
+void espalier_copy_mirror(struct scheme_world *world, struct pose *out, size_t count);
 void espalier_advance(struct scheme_world *world);
 void espalier_tick(struct scheme_world *world, const struct scheme_write *writes, size_t count,
                    float at);
@@ -239,6 +251,12 @@ void espalier_end_counterparts(struct scheme_world *world);
 struct scheme_bytes espalier_follow(struct scheme_world *world, bool is_exact);
 /// Free what espalier_follow() made.
 void espalier_free_followed(struct scheme_world *world);
+void espalier_furnish(struct scheme_world *world, const struct scheme_look *looks, size_t count);
+void espalier_refresh(struct scheme_world *world);
+void espalier_cull(struct scheme_world *world, const struct scheme_camera *cameras,
+                   struct scheme_sight *sights, size_t count);
+/// Free what espalier_furnish() made.
+void espalier_free_culls(struct scheme_world *world);
 void espalier_value(struct scheme_world *world, enum scheme_value what);
 size_t espalier_archive_bytes(const struct scheme_world *world);
 /// Free what espalier_value() made.

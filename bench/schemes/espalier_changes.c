@@ -30,6 +30,9 @@ void espalier_track(struct scheme_world *world, enum scheme_tracking tracking)
     case TRACK_MOTION:
         must(espl_motion_start(world->world, NULL), "espl_motion_start");
         break;
+    case TRACK_MIRRORS:
+        espalier_begin_mirrors(world);
+        break;
     case TRACK_HISTORY:
     case TRACK_HASHES:
         espalier_begin_history(world, tracking == TRACK_HASHES);

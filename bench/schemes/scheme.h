@@ -149,6 +149,30 @@ enum scheme_tracking {
     TRACK_HISTORY, ///< What the world was at the end of each of the last 8 moments.
     TRACK_HASHES,  ///< The same, with a checksum of each.
     TRACK_COUNTERPARTS, ///< Which nodes are written, for another world that has all nodes too.
+    TRACK_MIRRORS, ///< All worlds, for a reader on another thread.
+};
+
+/// What is drawn of a node: a box around it in its own axes, and a key that draws share.
+struct scheme_look {
+    float half[3];
+    uint32_t key; ///< Below 4,096.
+};
+
+enum { SCHEME_PLANES = 6, SCHEME_KEYS = 4096 };
+
+/// A camera. A node is visible where, for each plane p, with center c and half h of the box along the
+/// axes of the world around its box,
+///
+///     ((p[0] * c[0] + p[1] * c[1]) + p[2] * c[2]) + p[3]
+///         + ((|p[0]| * h[0] + |p[1]| * h[1]) + |p[2]| * h[2]) >= 0
+struct scheme_camera {
+    float planes[SCHEME_PLANES][4];
+};
+
+/// What a camera sees: matrices of 3 rows of 4, those of a key one after another, keys in ascending order.
+struct scheme_sight {
+    float (*matrices)[12]; ///< Room for those of all nodes.
+    size_t count;          ///< Out.
 };
 
 /// The nodes whose worlds changed since the last look, and perhaps others. Valid until the next one.
@@ -296,6 +320,18 @@ struct scheme {
     /// Copy out the shown worlds of the forest's nodes, the first count by number. [count] out.
     void (*copy_shown)(struct scheme_world *world, struct pose *out, size_t count);
 
+    /// Give each node a look, once. [count] by number.
+    void (*furnish)(struct scheme_world *world, const struct scheme_look *looks, size_t count);
+    /// Bring what cameras are tested against up to date with the worlds. NULL: nothing to do.
+    void (*refresh)(struct scheme_world *world);
+    /// Find what cameras see. [count] each.
+    void (*cull)(struct scheme_world *world, const struct scheme_camera *cameras,
+                 struct scheme_sight *sights, size_t count);
+    /// Publish all worlds for a reader on another thread. For worlds that are tracked so.
+    void (*publish)(struct scheme_world *world);
+    /// Copy out the worlds of the forest's nodes that were published last, the first count by number. [count] out.
+    void (*copy_mirror)(struct scheme_world *world, struct pose *out, size_t count);
+
     /// Make a value of the world, or the world from it.
     void (*value)(struct scheme_world *world, enum scheme_value what);
     /// Return the bytes of the archive.
@@ -320,16 +356,21 @@ struct scheme {
 
 extern const struct scheme scheme_batch;
 extern const struct scheme scheme_clustered;
+extern const struct scheme scheme_clustered_cull;
 extern const struct scheme scheme_compare;
+extern const struct scheme scheme_copied;
 extern const struct scheme scheme_deferred;
 extern const struct scheme scheme_depth_sweep;
 extern const struct scheme scheme_dirty_stream;
 extern const struct scheme scheme_eased;
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
+extern const struct scheme scheme_flat_cull;
+extern const struct scheme scheme_gather;
 extern const struct scheme scheme_linked;
 extern const struct scheme scheme_onebyone;
 extern const struct scheme scheme_recursive;
+extern const struct scheme scheme_scalar_cull;
 extern const struct scheme scheme_ticks;
 
 /// From now on worlds of the library get threads that stay awake between calls.

@@ -142,8 +142,8 @@ typedef enum espl_status {
     /// The entity lacks the component. Add it first. A number that names no component of the world
     /// is ESPL_ERR_ARGUMENT.
     ESPL_ERR_NO_COMPONENT = -12,
-    /// What the call makes exists already: a component of that name, motion, or the history of the world. Find
-    /// the component by its name, or choose another one.
+    /// What the call makes exists already: a component of that name, motion, or the history or the renderables
+    /// of the world. Find the component by its name, or choose another one.
     ESPL_ERR_EXISTS = -13,
     /// The command buffer was played already. Reset it to record anew.
     ESPL_ERR_PLAYED = -14,
@@ -277,12 +277,12 @@ typedef struct espl_hooks {
     /// the last of these faults alone, and if there is a hook.
     ///
     /// These trap: two threads inside changing calls of one world; a world destroyed before its command
-    /// buffers, watches and history; a watch or a history destroyed in a playback or a job; a command buffer reset or
-    /// destroyed while its payloads are with a custom command; an espl_writer used by another thread or
-    /// after its job, and a job that touches a hierarchy it was not dealt; a column of a query with
-    /// another size than registered, or written in a parallel write that did not name it; the rows of a
-    /// parallel write advanced; an executor that does not run each job once; a query or a subtree that
-    /// goes on, or ends, after its iteration was ended by a copy of it. A required pointer that is NULL
+    /// buffers, watches, history and renderables; a watch, a history or renderables destroyed in a playback or
+    /// a job; a command buffer reset or destroyed while its payloads are with a custom command; an espl_writer
+    /// used by another thread or after its job, and a job that touches a hierarchy it was not dealt; a column
+    /// of a query with another size than registered, or written in a parallel write that did not name it; the
+    /// rows of a parallel write advanced; an executor that does not run each job once; a query or a subtree
+    /// that goes on, or ends, after its iteration was ended by a copy of it. A required pointer that is NULL
     /// does not.
     void (*trap)(void *user, const char *file, int line, const char *sentence);
     /// Called at begin and end of each playback of espl_play() and espl_sync() ("playback"), of each

@@ -16,6 +16,7 @@
 #include <espalier/names.h>
 #include <espalier/quat.h>
 #include <espalier/read.h>
+#include <espalier/renderables.h>
 #include <espalier/store.h>
 #include <espalier/tape.h>
 #include <espalier/transform.h>

@@ -25,6 +25,7 @@
 #include <espalier/history.hpp>
 #include <espalier/motion.hpp>
 #include <espalier/query.hpp>
+#include <espalier/renderables.hpp>
 #include <espalier/result.hpp>
 #include <espalier/value.hpp>
 #include <espalier/watch.hpp>
@@ -393,6 +394,17 @@ public:
         espl_follow_report report{};
         const espl_status status = espl_follow(get(), &collected.get(), &def, &report);
         return {status, report};
+    }
+
+    // Renderables: espalier/renderables.h.
+
+    /// Make the renderables of this world, with the components "bounds", "renderable" and "layers".
+    /// @param def  null: the thread that updates also reads.
+    result<renderables> create_renderables(const espl_renderables_def *def = nullptr)
+    {
+        espl_renderables *made = nullptr;
+        const espl_status status = espl_renderables_create(get(), def, &made);
+        return {status, renderables(get(), made)};
     }
 
     // Components.

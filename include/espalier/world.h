@@ -81,8 +81,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(const espl_world_def *def,
 
 /// Destroy a world and all it holds. NULL is allowed.
 ///
-/// Command buffers, watches and the history of the world must be destroyed first. If some are left the call does
-/// nothing: it logs how many (ESPL_LOG_ERROR), and traps in checked builds.
+/// Command buffers, watches, the history and the renderables of the world must be destroyed first. If some are
+/// left the call does nothing: it logs how many (ESPL_LOG_ERROR), and traps in checked builds.
 ESPL_API void espl_world_destroy(espl_world *world);
 
 /// Destroy every entity. Structural.
@@ -162,7 +162,9 @@ typedef struct espl_world_stats {
     size_t blended;   ///< The sum of espl_present_report.blended, which depends on the layout.
     /// Entities with an original (espalier/counterpart.h): 32 to 64 bytes of bytes_store each.
     size_t counterparts;
-    uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
+    size_t renderables;       ///< In the newest mirror of espalier/renderables.h.
+    size_t bytes_renderables; ///< Of bytes_changes: renderables and their mirrors.
+    uintptr_t reserved[2]; ///< 0 (GROWTH in espalier(3)).
 } espl_world_stats;
 
 /// Read the statistics. All but bytes, chunks and slots are equal for any number of workers.

@@ -58,8 +58,8 @@ static const status_entry statuses[] = {
     {ESPL_ERR_NO_COMPONENT, "ESPL_ERR_NO_COMPONENT",
      "The entity lacks the component; add it first, or ask espl_has_component()."},
     {ESPL_ERR_EXISTS, "ESPL_ERR_EXISTS",
-     "What the call makes exists already: a component of that name, motion, or the history of the "
-     "world; use it, or choose another name."},
+     "What the call makes exists already: a component of that name, motion, or the history or the "
+     "renderables of the world; use it, or choose another name."},
     {ESPL_ERR_PLAYED, "ESPL_ERR_PLAYED",
      "The command buffer was played already; call espl_command_buffer_reset() to record "
      "anew."},

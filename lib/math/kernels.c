@@ -4,6 +4,7 @@
 // contracts a product and a sum.
 #include "lib/math/kernels.h"
 
+#include "lib/base/bits.h"
 #include "lib/math/wide.h"
 
 #if ESPL__HAS_WIDE && defined(__SSE2__)
@@ -235,20 +236,26 @@ static bool has_avx512(void)
 // memory is the limit and loses on small trees: on trees of 20 nodes, AVX-512 took 3.9 ns a node
 // and AVX2 took 3.1 ns.
 static const kernel_entry kernel_table[] = {
-    {{"scalar", compose_scalar, 1, NULL, store_poses_scalar, blend_poses_scalar},
+    {{"scalar", compose_scalar, 1, NULL, store_poses_scalar, blend_poses_scalar,
+      &espl__box_kernels_scalar},
      is_always_supported},
 #if ESPL__HAS_WIDE && defined(__SSE2__)
-    {{"sse2", compose_wide_by_4, 4, compose_ranges_by_4, store_poses_by_4, blend_poses_by_4},
+    {{"sse2", compose_wide_by_4, 4, compose_ranges_by_4, store_poses_by_4, blend_poses_by_4,
+      &box_kernels_by_4},
      is_always_supported},
-    {{"avx512", compose_wide_by_16, 16, compose_ranges_by_16, store_poses_by_8, blend_poses_by_8},
+    {{"avx512", compose_wide_by_16, 16, compose_ranges_by_16, store_poses_by_8, blend_poses_by_8,
+      &box_kernels_by_16},
      has_avx512},
-    {{"avx2", compose_wide_by_8, 8, compose_ranges_by_8, store_poses_by_8, blend_poses_by_8},
+    {{"avx2", compose_wide_by_8, 8, compose_ranges_by_8, store_poses_by_8, blend_poses_by_8,
+      &box_kernels_by_8},
      has_avx2},
 #elif ESPL__HAS_WIDE && defined(__wasm_simd128__)
-    {{"simd128", compose_wide_by_4, 4, compose_ranges_by_4, store_poses_by_4, blend_poses_by_4},
+    {{"simd128", compose_wide_by_4, 4, compose_ranges_by_4, store_poses_by_4, blend_poses_by_4,
+      &box_kernels_by_4},
      is_always_supported},
 #elif ESPL__HAS_WIDE
-    {{"neon", compose_wide_by_4, 4, compose_ranges_by_4, store_poses_by_4, blend_poses_by_4},
+    {{"neon", compose_wide_by_4, 4, compose_ranges_by_4, store_poses_by_4, blend_poses_by_4,
+      &box_kernels_by_4},
      is_always_supported},
 #endif
 };

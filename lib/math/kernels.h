@@ -8,6 +8,7 @@
 #define ESPALIER_LIB_MATH_KERNELS_H
 
 #include "lib/math/blend.h"
+#include "lib/math/boxes.h"
 #include "lib/math/pose.h"
 
 /// The largest number of kernels of one build.
@@ -65,6 +66,8 @@ typedef struct espl__kernels {
     /// @param previous  by slot: poses at time 0. The locals are those at time 1.
     void (*blend)(espl_pose *locals, espl_pose *saved, const espl_pose *previous,
                   const uint32_t *slots, uint32_t count, const espl__blend *blend);
+
+    const espl__box_kernels *boxes; ///< world boxes, and tests of boxes against planes
 } espl__kernels;
 
 /// Return the fastest kernels that this machine can run. Any thread.

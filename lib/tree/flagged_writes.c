@@ -13,8 +13,9 @@ void espl__flagged_write_begin(espl__flagged_write *write, espl__forest *forest,
 
     write->forest = forest;
     write->slot = slot;
-    write->flag = has_past && espl__forest_has_motion(forest) ? espl__write_flag(kind) : 0;
-    if (write->flag == ESPL_CARRY) {
+    write->has_motion = espl__forest_has_motion(forest);
+    write->flag = has_past ? espl__write_flag(kind) : 0;
+    if (write->flag == ESPL_CARRY && write->has_motion) {
         write->placement = espl__slot_placement(forest, slot);
         write->past = espl__past_read(forest, slot);
     }
@@ -34,6 +35,12 @@ void espl__flagged_write_end(const espl__flagged_write *write, espl_status statu
     const uint32_t slot = write->slot;
 
     if (status < 0 || write->flag == 0) {
+        return;
+    }
+    if (write->flag == ESPL_TELEPORT) {
+        espl__note_jump(forest, slot);
+    }
+    if (!write->has_motion) {
         return;
     }
     if (write->flag == ESPL_TELEPORT) {

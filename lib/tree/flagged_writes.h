@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes that are not ordinary: those with a flag, and those of the previous pose (write_kinds.h). Each path
 // that writes, at once, in a batch and in an edit, hands them to the functions below. A write with a flag is
-// the ordinary write, after which motion sets the previous pose of the node. Without motion the flag has no
-// effect, and the previous pose cannot be written.
+// the ordinary write, after which motion sets the previous pose of the node. Without motion the previous pose
+// cannot be written, and a flag has no effect but that ESPL_TELEPORT marks a jump (changes.h).
 #ifndef ESPALIER_LIB_TREE_FLAGGED_WRITES_H
 #define ESPALIER_LIB_TREE_FLAGGED_WRITES_H
 
@@ -12,7 +12,8 @@
 typedef struct espl__flagged_write {
     espl__forest *forest;
     uint32_t slot;
-    unsigned flag; // 0: the flag has no effect
+    unsigned flag;   // 0: the flag has no effect
+    bool has_motion; // else only a jump is marked
     espl__placement placement;
     espl__past past;
 } espl__flagged_write;

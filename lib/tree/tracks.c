@@ -138,6 +138,7 @@ void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks
     move_stamp(&to->planes[ESPL__PLANE_WORLD], slot, &from->planes[ESPL__PLANE_WORLD], old);
     move_stamp(&to->planes[ESPL__PLANE_OWN], slot, &from->planes[ESPL__PLANE_OWN], old);
     move_stamp(&to->planes[ESPL__PLANE_SHOWN], slot, &from->planes[ESPL__PLANE_SHOWN], old);
+    move_stamp(&to->planes[ESPL__PLANE_JUMP], slot, &from->planes[ESPL__PLANE_JUMP], old);
     if (espl__plane_is_open(&to->planes[ESPL__PLANE_PLACE])) {
         espl__plane_mark(&to->planes[ESPL__PLANE_PLACE], slot);
         espl__plane_mark(&from->planes[ESPL__PLANE_PLACE], old);

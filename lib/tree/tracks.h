@@ -19,6 +19,9 @@ enum {
     /// hole with another next one; it is or was an end of a free range.
     ESPL__PLANE_PLACE,
     ESPL__PLANE_SHOWN, ///< shown world
+    /// A write with ESPL_TELEPORT placed the node, also where it left the transform as it is. Its descendants,
+    /// which moved with it, are not marked: a consumer finds them by the links.
+    ESPL__PLANE_JUMP,
     ESPL__PLANE_COUNT,
 };
 

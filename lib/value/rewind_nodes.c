@@ -261,6 +261,7 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
         forest->links[slot].entity = ESPL__NO_ENTITY;
     }
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
     return espl__shadow_is_node(then);
 }
 

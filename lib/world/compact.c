@@ -6,6 +6,7 @@
 // the freeing of memory was done, slots and rows are as before, and the call says
 // ESPL_ERR_NO_MEMORY; elsewhere ESPL_PARTLY.
 #include "lib/commands/playback.h"
+#include "lib/world/attachment.h"
 #include "lib/world/creation.h"
 #include "lib/world/refusals.h"
 #include "lib/world/structure.h"
@@ -22,9 +23,12 @@ static espl_status give_back(espl_world *world)
     espl__scratch_free(&world->heap, ESPL__FOR_COMMANDS, &world->mark_scratch);
     espl__own_free(world);
     espl__playback_trim(world->playback);
-    const bool are_watches_trimmed = espl__watches_trim(world);
+    bool is_trimmed = espl__watches_trim(world);
 
-    return espl__store_trim(&world->store) && are_watches_trimmed ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    if (world->attachment != NULL) {
+        is_trimmed &= world->attachment->trim(world->attachment->object);
+    }
+    return espl__store_trim(&world->store) && is_trimmed ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
 // Sort rows by slot, so that a query which walks rows in order reads transforms in one direction.

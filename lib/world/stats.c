@@ -6,6 +6,7 @@
 // trees.
 #include "lib/base/bits.h"
 #include "lib/commands/playback.h"
+#include "lib/world/attachment.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/moment.h"
 #include "lib/world/refusals.h"
@@ -166,7 +167,11 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                             .presented = world->presented,
                             .blended = world->blended,
                             .planes = espl__planes_count(world),
-                            .bytes_changes = espl__watches_bytes(world) + espl__planes_bytes(world),
+                            .bytes_changes = espl__watches_bytes(world) +
+                                             espl__planes_bytes(world) +
+                                             espl__attachment_bytes(world->attachment),
+                            .renderables = world->attachment != NULL ? world->attachment->count : 0,
+                            .bytes_renderables = espl__attachment_bytes(world->attachment),
                             .commands_accepted = playback->totals.accepted,
                             .commands_applied = playback->totals.applied,
                             .commands_refused = playback->totals.refused};

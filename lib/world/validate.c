@@ -4,6 +4,7 @@
 // lib/tree/validate.c); here are the rules between them, and the sums of memory and commands. Reads
 // only; O(size).
 #include "lib/commands/playback.h"
+#include "lib/world/attachment.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/state.h"
 #include "lib/world/watches.h"
@@ -136,7 +137,9 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
          "outstanding bytes of the store are accounted for"},
         {ESPL__FOR_TREE, espl__forest_bytes(&world->forest),
          "outstanding bytes of the tree are accounted for"},
-        {ESPL__FOR_CHANGES, espl__watches_bytes(world) + espl__heap_followed(&world->heap),
+        {ESPL__FOR_CHANGES,
+         espl__watches_bytes(world) + espl__heap_followed(&world->heap) +
+             espl__attachment_bytes(world->attachment),
          "outstanding bytes of watches are accounted for"},
         {ESPL__FOR_COMMANDS,
          espl__playback_bytes(world->playback) + world->write_scratch.size +
@@ -217,12 +220,20 @@ static const char *watches_rule(const espl_world *world, espl_validation *report
     return espl__watches_broken_rule(world, &report->entity);
 }
 
+// The rules of what is attached to the world.
+static const char *attachment_rule(const espl_world *world, espl_validation *report)
+{
+    const espl__attachment *const attachment = world->attachment;
+
+    return attachment != NULL ? attachment->broken_rule(attachment->object, &report->entity) : NULL;
+}
+
 // Stops at the first broken rule, because later checks rely on earlier ones.
 bool espl_validate(const espl_world *world, espl_validation *report)
 {
     // Each may rely on the rules before it.
     static const char *(*const checks[])(const espl_world *, espl_validation *) = {
-        each_rule, bytes_rule, commands_rule, watches_rule,
+        each_rule, bytes_rule, commands_rule, watches_rule, attachment_rule,
     };
     espl_validation found = {0};
     size_t overflowed = 0;

@@ -283,6 +283,10 @@ static bool has_users(const espl_world *world)
         trap_alive(world, "history", "", 1, "espl_history_destroy");
         return true;
     }
+    if (world->attachment != NULL) {
+        trap_alive(world, "set of renderables", "", 1, "espl_renderables_destroy");
+        return true;
+    }
     if (world->watch_count != 0) {
         trap_alive(world, "watch", "es", world->watch_count, "espl_watch_destroy");
         return true;

@@ -100,6 +100,7 @@ struct espl_world {
     uint32_t watch_count;
     size_t presented, blended;          // statistics of motion
     struct espl_history *history;       // or NULL
+    struct espl__attachment *attachment; // renderables, or NULL
     uint64_t timeline;                  // how often an image was loaded, or the world went back to a frame
 };
 

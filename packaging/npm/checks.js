@@ -73,6 +73,17 @@ export function checkVersion(value, what) {
     return value;
 }
 
+/** Return a whole number, of which C has 64 bits, as a bigint. */
+export function checkWhole(value, what) {
+    if (typeof value !== "number") {
+        throw new TypeError(`${what} must be a number`);
+    }
+    if (!Number.isSafeInteger(value) || value < 0) {
+        throw new RangeError(`${what} must be a whole number from 0 to 2 ** 53 - 1`);
+    }
+    return BigInt(value);
+}
+
 /** Return handles: a BigUint64Array, or an array of handles. */
 export function checkHandles(value, what) {
     if (!(value instanceof BigUint64Array)) {

@@ -424,3 +424,10 @@ export class Owned {
 }
 
 makeDisposable(Owned);
+
+/** Throw where an object that is not closed must stay, because its world is in iteration. */
+export function refuseInIteration(object) {
+    if (!object.isClosed && [...object.world[OWNED]].some((owned) => owned.isIteration)) {
+        throw makeError(ERR_BUSY, "ESPL_ERR_BUSY: an iteration of a query of this World is not at its end");
+    }
+}

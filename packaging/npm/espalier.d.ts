@@ -174,6 +174,26 @@ export const Watched: {
     readonly SHOWN: 4;
 };
 
+/** Bits of the third number of the component Renderables.renderable. */
+export const Renderable: {
+    /**
+     * The world box contains the world boxes of all renderables below the entity as well: for a skinned mesh,
+     * whose bones have small boxes and NO_KEY.
+     */
+    readonly UNION: 1;
+    /** Visible for each camera whose layers match, wherever the box is: skies, models held in hands. */
+    readonly ALWAYS: 2;
+};
+
+/** Bits of the second number of the component Renderables.layers. */
+export const Layers: {
+    /** The parent's layers do not matter. */
+    readonly ABSOLUTE: 1;
+};
+
+/** A key that is drawn by no camera. */
+export const NO_KEY: 4294967295;
+
 // --- Statuses ---
 
 /** A call was done; the last three are remarks. */
@@ -899,6 +919,12 @@ export class World {
     watch(options?: WatchOptions): Watch;
     /** new History(this, options) */
     history(options?: HistoryOptions): History;
+    /** new Renderables(this, options) */
+    renderables(options?: RenderablesOptions): Renderables;
+    /** new Visible(this) */
+    visible(): Visible;
+    /** new Instances(this, options) */
+    instances(options?: InstancesOptions): Instances;
     /** new CommandBuffer(this) */
     commands(): CommandBuffer;
     /** Play every submitted command buffer, in order of submission. The report has the sums. */
@@ -1180,6 +1206,268 @@ export class History {
      * `hash`: else it throws ESPL_ERR_UNSUPPORTED.
      */
     hash(frame: number): bigint;
+}
+
+// --- Renderables ---
+
+/** How renderables are made. */
+export interface RenderablesOptions {
+    /** Edge of a cell of the spatial order, in world units. Default: chosen at the first update that finds some. */
+    cellSize?: number;
+    /** Renderables that one update may move to another cluster. Default: 2048. */
+    refileBudget?: number;
+    /** Bytes of your own in each mirror, at most 65536. Default: 0. */
+    userSize?: number;
+}
+
+/** What an update did. */
+export interface RenderablesReport {
+    /** "ESPL_PARTLY" where some entities are left out: see `bad`. */
+    status: Done;
+    /** Renderables after the update, with those of `bad`. */
+    renderables: number;
+    /** Of them those that the library keeps apart because they move. */
+    moving: number;
+    /** Clusters after the update. */
+    clusters: number;
+    /** Entities and slots that were looked at: how much work it was. */
+    marked: number;
+    /** Renderables that stay and whose pose differs. */
+    moved: number;
+    /** Renderables that came. */
+    added: number;
+    /** Renderables that went. */
+    removed: number;
+    /** Clusters whose poses were written anew. */
+    rewritten: number;
+    /** Renderables that were moved to another cluster. */
+    refiled: number;
+    /** Renderables that will be moved to another cluster by later updates. */
+    waiting: number;
+    /**
+     * Entities that would be renderables, but a number of their components or of their world transform is not
+     * finite, or a half of their box is negative. They are in no result.
+     */
+    bad: number;
+    /** Of them the one with the lowest index; 0n: none. */
+    firstBad: Entity;
+    /** Number of the mirror, from 1. */
+    number: number;
+}
+
+/** A level of detail. */
+export interface Level {
+    /** The key that is drawn. */
+    key: number;
+    /** While the size is at least so many pixels. */
+    size: number;
+}
+
+/**
+ * The renderables of a world: entities with a transform and the components `bounds` and `renderable`, which are
+ * neither prefabs nor disabled. update() reads what changed since the update before, and makes a mirror, which
+ * Visible.cull() tests. A world has its renderables once.
+ *
+ *     const drawn = world.renderables(), visible = world.visible(), instances = world.instances();
+ *     world.create({ position, components: [[drawn.bounds, [0, 0, 0, 1, 1, 1]], [drawn.renderable, [mesh, 0, 0]]] });
+ *     function draw(matrix) {
+ *         drawn.update();
+ *         visible.cull(drawn.mirror, { matrix });
+ *         visible.write(instances);
+ *         for (const { key, first, count } of visible.groups()) drawMesh(key, instances.matrices, first, count);
+ *     }
+ */
+export class Renderables {
+    /** Make them, and register the three components where the world does not have them. Structural. */
+    constructor(world: World, options?: RenderablesOptions);
+    /** Free the memory, and end the mirror. Throws ESPL_ERR_BUSY while a query is iterated. */
+    close(): void;
+    /** The same as close(). */
+    [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
+    readonly isClosed: boolean;
+    /** The world that it belongs to. */
+    readonly world: World;
+    /**
+     * The component "bounds", the box around the geometry in the axes of the entity: 3 numbers of its centre, and
+     * the halves of its edges, which are not negative.
+     */
+    readonly bounds: Component<"f32">;
+    /** The component "renderable": a key, which draws share, a word of your own, and bits of Renderable. */
+    readonly renderable: Component<"u32">;
+    /**
+     * The component "layers", of any entity: a mask, and bits of Layers. The layers of an entity are its mask and
+     * those of its parent; without the component those of its parent, or all 32.
+     */
+    readonly layers: Component<"u32">;
+    /** Reserve memory for updates of so many renderables in all. */
+    reserve(count: number): Done;
+    /**
+     * Make a mirror of the world as it is now, in time that grows with what changed. Allowed in the loop of a
+     * query. The mirror before is ended, unless the call throws.
+     * @param user  `userSize` bytes for Mirror.user. Default: zeros.
+     */
+    update(user?: Bytes): RenderablesReport;
+    /** The newest mirror; null before the first update. */
+    readonly mirror: Mirror | null;
+    /**
+     * Make a key that stands for one of up to 8 keys by the size on the image, for the component `renderable`.
+     * @param levels  sizes descend; what is smaller than the last one is not visible.
+     */
+    addLods(levels: readonly Level[]): number;
+}
+
+/**
+ * All renderables of a world as they were at one update, valid until the next update. Other methods than `number`,
+ * `renderables` and `clusters` throw an error with the status "CLOSED" from then on.
+ */
+export class Mirror {
+    /** Made by the package alone. */
+    private constructor();
+    /** Of its update, from 1. */
+    readonly number: number;
+    /** Renderables in all clusters. */
+    readonly renderables: number;
+    /** Upper bound of the numbers of clusters. */
+    readonly clusters: number;
+    /** The bytes of the update, in the library's memory. */
+    readonly user: Uint8Array;
+    /**
+     * The clusters that differ from those of an earlier mirror, ascending; also those that have no renderables any
+     * more. A copy.
+     * @param since  the number of that mirror; 0: all clusters that have renderables.
+     */
+    changed(since?: number): Uint32Array;
+    /**
+     * Write the renderables of one cluster, of which there are up to 128, and return how many there are. Those of a
+     * cluster that changed() does not list have the same places as before. `sizes` are not written.
+     * @param first  the instance to begin at.
+     */
+    write(cluster: number, instances: Instances, first?: number): number;
+}
+
+/** Forms of poses: 3 rows of 4, 4 columns of 4, 4 columns of 3; rotation, position and scale, without stretch. */
+export type InstanceForm = "3x4" | "4x4" | "4x3" | "pose";
+
+/** Which arrays instances have. */
+export interface InstancesOptions {
+    /** Form of `matrices` and `previous`. Default: "4x4", as WebGL and three.js have them. */
+    form?: InstanceForm;
+    /** Instances that there is room for. Default: 128. */
+    capacity?: number;
+    /** Have `previous`. Default: false. */
+    previous?: boolean;
+    /** Have `entities`. Default: false. */
+    entities?: boolean;
+    /** Have `userData`. Default: false. */
+    userData?: boolean;
+    /** Have `sizes`. Default: false. */
+    sizes?: boolean;
+}
+
+/**
+ * Arrays in the library's memory that instances are written into, by Visible.write() and Mirror.write(). Their
+ * lengths are those of `capacity` instances. Take them anew after a call that may grow the memory.
+ */
+export class Instances {
+    /** Allocate the arrays, which are zeros. */
+    constructor(world: World, options?: InstancesOptions);
+    /** Free the memory. */
+    close(): void;
+    /** The same as close(). */
+    [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
+    readonly isClosed: boolean;
+    /** The world that it belongs to. */
+    readonly world: World;
+    /** Instances that there is room for. What is written beyond makes it larger, at least twice as large. */
+    readonly capacity: number;
+    /** Make room for so many instances. What is written stays. */
+    reserve(capacity: number): void;
+    /** Poses, 12, 16 or 8 numbers each. */
+    readonly matrices: Float32Array;
+    /** Poses of the update before, for motion vectors; null without `previous`. */
+    readonly previous: Float32Array | null;
+    /** Handles; null without `entities`. */
+    readonly entities: BigUint64Array | null;
+    /** The second number of the component `renderable`; null without `userData`. */
+    readonly userData: Uint32Array | null;
+    /** Pixels on the image; null without `sizes`. */
+    readonly sizes: Float32Array | null;
+}
+
+/** What one list of visible renderables answers to: a camera, a cascade of shadows, a face of a probe. */
+export interface Camera {
+    /**
+     * 16 numbers from the world to clip space, column by column: in three.js the elements of
+     * camera.projectionMatrix times camera.matrixWorldInverse. Without it `planes` are those that are given.
+     */
+    matrix?: Numbers;
+    /**
+     * Depths of the clip space of `matrix`. Default: "minusOneToOne", which is WebGL's; no renderable that is
+     * visible is lost by it where "zeroToOne" is right, as with WebGPU.
+     */
+    clip?: "zeroToOne" | "minusOneToOne";
+    /** Up to 8 planes of 4 numbers: inside is x * p[0] + y * p[1] + z * p[2] + p[3] >= 0, with unit normals. */
+    planes?: readonly Numbers[];
+    /** Visible where a layer of the renderable is one of these bits. Default: all 32. */
+    layers?: number;
+    /** Subtracted from positions that are written, in double precision. Default: 0, 0, 0. */
+    origin?: Vector;
+    /** Where sizes are seen from. Default: 0, 0, 0. */
+    eye?: Vector;
+    /**
+     * Height of the image in pixels / (2 * tan(vertical angle / 2)); orthographic: pixels of a world unit. Default:
+     * 0, with which sizes are 0 and levels of detail the first.
+     */
+    pixels?: number;
+    /** Pixels; what is smaller is not visible. Default: 0. */
+    leastSize?: number;
+    /** Sizes do not depend on the distance. Default: false. */
+    orthographic?: boolean;
+}
+
+/** How to cull. */
+export interface CullOptions {
+    /** Poses between the update before, 0, and the last one, 1. Default: those of the last one. */
+    alpha?: number;
+    /** Renderables of a group ascend by entity index, so that the order depends on the world alone. */
+    byEntity?: boolean;
+}
+
+/** Visible renderables with one key, which follow each other in the order of Visible.write(). */
+export interface Group {
+    key: number;
+    /** The first instance, from 0 for each camera. */
+    first: number;
+    /** The number of instances. */
+    count: number;
+}
+
+/** What cameras see of a mirror. The visible set is exact, and the same on every machine. */
+export class Visible {
+    /** Make memory for results. */
+    constructor(world: World);
+    /** Free the memory. */
+    close(): void;
+    /** The same as close(). */
+    [Symbol.dispose](): void;
+    /** Tells whether close() was called. */
+    readonly isClosed: boolean;
+    /** The world that it belongs to. */
+    readonly world: World;
+    /** Find what each camera sees, up to 64 of them. */
+    cull(mirror: Mirror, cameras: Camera | readonly Camera[], options?: CullOptions): Done;
+    /** The groups of a camera of the last cull(), by key. A copy. */
+    groups(camera?: number): Group[];
+    /** How many renderables a camera of the last cull() sees. */
+    count(camera?: number): number;
+    /**
+     * Write what a camera sees, in the order of its groups, and return how many instances that are. Throws an error
+     * with the status "CLOSED" where the mirror has ended since cull().
+     * @param first  the instance to begin at.
+     */
+    write(instances: Instances, camera?: number, first?: number): number;
 }
 
 // --- Commands ---

@@ -7,6 +7,7 @@ export { diffArchives, imageLayout, inspectArchive, patchArchive } from "./archi
 export { CommandBuffer } from "./commands.js";
 export { History } from "./histories.js";
 export { quat } from "./quat.js";
+export { Instances, Mirror, Renderables, Visible } from "./renderables.js";
 export {
     Component, DISABLED, MEMBER, PREFAB, ROOT, SOLO, TRANSFORM, identity,
 } from "./values.js";
@@ -34,6 +35,14 @@ export const Inherit = Object.freeze({
 /** What changed of an entity: bits of Changes.kinds. */
 export const Watched = Object.freeze({ WORLD: 1, LOCAL: 2, SHOWN: 4 });
 
+/** Bits of the third number of the component "renderable". */
+export const Renderable = Object.freeze({ UNION: 1, ALWAYS: 2 });
+
+/** Bits of the second number of the component "layers". */
+export const Layers = Object.freeze({ ABSOLUTE: 1 });
+
+/** A key that is drawn by no camera. */
+export const NO_KEY = 0xffffffff;
 
 /** The version of the library. */
 export const version = makeVersion(wasm.espl_version());

@@ -126,7 +126,8 @@ void *glue_converter(void)
     return (void *)(uintptr_t)convert;
 }
 
-// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js, histories.js and commands.js assume.
+// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js, histories.js, renderables.js
+// and commands.js assume.
 
 #define AT(type, field, offset) \
     _Static_assert(offsetof(type, field) == (offset), "JavaScript has another offset")
@@ -276,6 +277,59 @@ AT(espl_archive_read_def, entities, 24);
 AT(espl_archive_read_def, capacity, 28);
 AT(espl_archive_read_def, tops, 32);
 AT(espl_archive_read_def, top_capacity, 36);
+
+SIZE(espl_bounds, 24);
+AT(espl_bounds, half, 12);
+SIZE(espl_renderable, 12);
+AT(espl_renderable, user_data, 4);
+AT(espl_renderable, flags, 8);
+SIZE(espl_layers, 8);
+AT(espl_layers, flags, 4);
+SIZE(espl_renderables_def, 40);
+AT(espl_renderables_def, cell_size, 4);
+AT(espl_renderables_def, refile_budget, 8);
+AT(espl_renderables_def, user_size, 12);
+SIZE(espl_renderables_report, 96);
+AT(espl_renderables_report, moving, 4);
+AT(espl_renderables_report, clusters, 8);
+AT(espl_renderables_report, marked, 12);
+AT(espl_renderables_report, moved, 16);
+AT(espl_renderables_report, added, 20);
+AT(espl_renderables_report, removed, 24);
+AT(espl_renderables_report, rewritten, 28);
+AT(espl_renderables_report, refiled, 32);
+AT(espl_renderables_report, waiting, 36);
+AT(espl_renderables_report, bad, 40);
+AT(espl_renderables_report, first_bad, 44);
+AT(espl_renderables_report, number, 56);
+SIZE(espl_mirror_description, 40);
+AT(espl_mirror_description, renderables, 8);
+AT(espl_mirror_description, clusters, 12);
+AT(espl_mirror_description, user, 16);
+SIZE(espl_instance_arrays, 56);
+AT(espl_instance_arrays, matrix_stride, 4);
+AT(espl_instance_arrays, form, 8);
+AT(espl_instance_arrays, previous, 12);
+AT(espl_instance_arrays, previous_stride, 16);
+AT(espl_instance_arrays, entities, 20);
+AT(espl_instance_arrays, user_data, 24);
+AT(espl_instance_arrays, sizes, 28);
+SIZE(espl_lods, 76);
+AT(espl_lods, sizes, 32);
+AT(espl_lods, count, 64);
+SIZE(espl_camera, 200);
+AT(espl_camera, plane_count, 128);
+AT(espl_camera, layers, 132);
+AT(espl_camera, origin, 136);
+AT(espl_camera, eye, 160);
+AT(espl_camera, pixels, 172);
+AT(espl_camera, least_size, 176);
+AT(espl_camera, flags, 180);
+SIZE(espl_cull_def, 28);
+AT(espl_cull_def, flags, 4);
+SIZE(espl_group, 12);
+AT(espl_group, first, 4);
+AT(espl_group, count, 8);
 
 SIZE(espl_motion_def, 36);
 SIZE(espl_present_report, 44);

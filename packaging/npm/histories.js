@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Histories: a world goes back to frames that were marked.
-import { checkBoolean, checkCount, checkObject } from "./checks.js";
-import { OWNED, Owned, heap, makeError, pointerOf, scratch, settle, wasm, zero } from "./engine.js";
+import { checkBoolean, checkCount, checkObject, checkWhole } from "./checks.js";
+import { Owned, heap, pointerOf, refuseInIteration, scratch, settle, wasm, zero } from "./engine.js";
 import { HISTORY_HASH, REWIND_FRESH } from "./values.js";
 import { World } from "./world.js";
 
 const HISTORY_DEF_BYTES = 36;
-const ERR_BUSY = -10;
-
-// A frame is a number in JavaScript, and 64 bits in C.
-function checkFrame(value) {
-    if (typeof value !== "number") {
-        throw new TypeError("frame must be a number");
-    }
-    if (!Number.isSafeInteger(value) || value < 0) {
-        throw new RangeError("frame must be a whole number from 0 to 2 ** 53 - 1");
-    }
-    return BigInt(value);
-}
 
 export class History extends Owned {
     constructor(world, options = {}) {
@@ -32,13 +20,13 @@ export class History extends Owned {
     }
 
     mark(frame) {
-        const number = checkFrame(frame);
+        const number = checkWhole(frame, "frame");
 
         return settle(wasm.espl_history_mark(pointerOf(this), number), this.world);
     }
 
     rewind(frame, options = {}) {
-        const number = checkFrame(frame);
+        const number = checkWhole(frame, "frame");
         const { fresh = false } = checkObject(options, "options");
         const flags = checkBoolean(fresh, "options.fresh") ? REWIND_FRESH : 0;
 
@@ -54,7 +42,7 @@ export class History extends Owned {
     }
 
     hash(frame) {
-        const number = checkFrame(frame);
+        const number = checkWhole(frame, "frame");
 
         settle(wasm.espl_history_hash(pointerOf(this), number, scratch), this.world);
         return heap.u64[scratch >> 3];
@@ -62,9 +50,7 @@ export class History extends Owned {
 
     // The library does not end a history while the world is in iteration.
     close() {
-        if (!this.isClosed && [...this.world[OWNED]].some((owned) => owned.isIteration)) {
-            throw makeError(ERR_BUSY, "ESPL_ERR_BUSY: an iteration of a query of this World is not at its end");
-        }
+        refuseInIteration(this);
         super.close();
     }
 }

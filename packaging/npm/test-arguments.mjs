@@ -5,8 +5,8 @@ import "./test-calls.mjs";
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, History, Query, TRANSFORM, Watch, World, diffArchives,
-    identity, inspectArchive, patchArchive, quat,
+    Batch, Changes, CommandBuffer, EspalierError, HierarchyView, History, Instances, Mirror, Query, Renderables,
+    TRANSFORM, Visible, Watch, World, diffArchives, identity, inspectArchive, patchArchive, quat,
 } from "espalier";
 import { refuses, run, withWorld } from "./test-support.mjs";
 
@@ -138,6 +138,21 @@ function kindsFor(world, entity, health) {
             ...inObject("byteLimit", [-1, "1", null]), ...inObject("hash", [0, null, "true"])]],
         frame: [0, [undefined, null, "1", 1n, {}, -1, 0.5, 2 ** 53, NaN]],
         rewindOptions: [{}, [...wrongObjects, ...inObject("fresh", [0, null])]],
+        renderables: [{}, [...wrongObjects, ...inObject("cellSize", ["1", null, 1n]),
+            ...inObject("refileBudget", [-1, 0.5, "1", null]), ...inObject("userSize", [-1, 0.5, "1", 2 ** 32])]],
+        user: [undefined, [null, 5, "text", {}, [], new Uint16Array(), new Uint8Array(1)]],
+        instances: [{}, [...wrongObjects, ...inObject("form", ["4X4", 5, null, "toString"]),
+            ...inObject("capacity", [-1, 0.5, "1", 2 ** 32, null]),
+            ...["previous", "entities", "userData", "sizes"].flatMap((name) => inObject(name, [0, "true", null]))]],
+        cameras: [{}, [...wrongObjects, [null], [5], [{}, "text"], ...inObject("matrix", badVectors(16)),
+            ...inObject("clip", ["all", 5, null]), ...inObject("planes", [null, 5, "text", {}, [5], [[1, 2, 3]]]),
+            ...inObject("planes", badVectors(4).map((bad) => [bad])), { matrix: new Float32Array(16), planes: [] },
+            ...inObject("layers", [-1, 0.5, "1", 2 ** 32]), ...inObject("origin", badVectors(3)),
+            ...inObject("eye", badVectors(3)), ...inObject("pixels", ["1", null, 1n]),
+            ...inObject("leastSize", ["1", null]), ...inObject("orthographic", [0, null])]],
+        cull: [{}, [...wrongObjects, ...inObject("alpha", ["1", null, 1n]), ...inObject("byEntity", [0, null])]],
+        levels: [[{ key: 1, size: 1 }], [undefined, ...badLists, [null], [5], [{}], [{ key: 1 }],
+            ...["1", -1, 0.5, null].map((bad) => [{ key: bad, size: 1 }]), [{ key: 1, size: "1" }]]],
         matricesOut: [new Float32Array(16), [null, [0], new Float32Array(15), new Float64Array(16)]],
     };
 }
@@ -224,6 +239,9 @@ const ofWorld = {
     applyArchive: [["bytes", "archiveOfHandles"], ["options", "applyOptions"]],
     watch: [["options", "watch"]],
     history: [["options", "history"]],
+    renderables: [["options", "renderables"]],
+    visible: [],
+    instances: [["options", "instances"]],
     query: [["definition", "definition"]],
     view: [entity],
     batch: [["kind", "batchKind"], ["capacity", "whole"]],
@@ -348,6 +366,43 @@ withWorld("every argument of a history's methods is checked", (world) => {
     }
     for (const bad of [null, 5, {}, "world"]) {
         assert.throws(() => new History(bad), TypeError);
+    }
+});
+
+withWorld("every argument of what draws is checked", (world) => {
+    const [top, health] = prepare(world);
+    const kinds = kindsFor(world, top, health), renderables = world.renderables();
+    const visible = world.visible(), instances = world.instances();
+
+    renderables.update();
+    const { mirror } = renderables;
+    visible.cull(mirror, {});
+    kinds.mirror = [mirror, [undefined, null, 5, {}, renderables]];
+    kinds.arrays = [instances, [undefined, null, 5, {}, new Float32Array(16)]];
+    const tables = [
+        [renderables, Renderables, { reserve: [["count", "whole"]], update: [["user", "user"]],
+            addLods: [["levels", "levels"]] }],
+        [mirror, Mirror, { changed: [["since", "since"]],
+            write: [["cluster", "whole"], ["instances", "arrays"], ["first", "whole"]] }],
+        [visible, Visible, { cull: [["mirror", "mirror"], ["cameras", "cameras"], ["options", "cull"]],
+            groups: [["camera", "whole"]], count: [["camera", "whole"]],
+            write: [["instances", "arrays"], ["camera", "whole"], ["first", "whole"]] }],
+        [instances, Instances, { reserve: [["capacity", "whole"]] }],
+    ];
+    kinds.since = [0, [null, "1", 1n, {}, -1, 0.5, 2 ** 53, NaN]];
+    for (const [object, type, table] of tables) {
+        assert.deepEqual(methodsOf(type.prototype, ["close"]).sort(), Object.keys(table).sort());
+        for (const [name, row] of Object.entries(table)) {
+            refuseEach(name, (...given) => object[name](...given), row, kinds, () => {
+                assert.equal(renderables.mirror, mirror);
+                assert.equal(instances.capacity, 128);
+            });
+        }
+        if (type !== Mirror) {
+            for (const bad of [null, 5, {}, [], "world"]) {
+                assert.throws(() => new type(bad), TypeError);
+            }
+        }
     }
 });
 

@@ -49,10 +49,18 @@ assertTable("", espalier.Inherit);
 assertTable("WATCH_", espalier.Watched);
 assertTable("WATCH_", values.watchKinds);
 assertNumber("WATCH_BEFORE", values.WATCH_BEFORE);
+assertTable("RENDERABLE_", espalier.Renderable);
+assertTable("LAYERS_", espalier.Layers);
+assertNumber("NO_KEY", `${espalier.NO_KEY}u`);
+assertTable("INSTANCE_", values.instanceForms);
+assertNumber("INSTANCE_FORM_COUNT", Object.keys(values.instanceForms).length);
+assertTable("CLIP_", values.clips);
+assertNumber("CLIP_COUNT", Object.keys(values.clips).length);
 assertTable("", values.flags);
 assertTable("FIELD_", values.fieldTypes);
 for (const flag of ["COMPONENT_TRANSIENT", "COMPONENT_UNIQUE", "IMAGE_TRUSTED", "IMAGE_RETAG", "ARCHIVE_HANDLES",
-    "ARCHIVE_SKIP_UNKNOWN", "HISTORY_HASH", "REWIND_FRESH"]) {
+    "ARCHIVE_SKIP_UNKNOWN", "HISTORY_HASH", "REWIND_FRESH", "CAMERA_ORTHOGRAPHIC", "CULL_INTERPOLATE",
+    "CULL_BY_ENTITY", "CLUSTER_SIZE", "PLANE_LIMIT", "LOD_LIMIT"]) {
     assertNumber(flag, values[flag]);
 }
 assertNumber("FIELD_TYPE_COUNT", Object.keys(values.fieldTypes).length);

@@ -221,6 +221,9 @@ test("after close() every method throws", () => {
     const entity = world.create();
     const commands = world.commands(), batch = world.batch("localScale", 1);
     const watch = world.watch(), changes = watch.collect(), history = world.history();
+    const renderables = world.renderables(), visible = world.visible(), instances = world.instances();
+    renderables.update();
+    const { mirror } = renderables;
     const values = { Transform: {}, Position: [0, 0, 0], Rotation: [0, 0, 0, 1], Scale: 1, Stretch: [1, 1, 1],
         UserData: 0, Name: "name", Inherit: 0, Pose: {}, Enabled: true };
     const special = {
@@ -238,6 +241,8 @@ test("after close() every method throws", () => {
         saveImage: [], loadImage: [world.saveImage()], writeArchive: [], writeArchiveTo: [() => {}],
         readArchive: [world.writeArchive()], applyArchive: [world.writeArchive()],
         readMatrices: ["world", [entity]], startMotion: [], tick: [() => 0], present: [0], watch: [], collect: [],
+        renderables: [], visible: [], instances: [], update: [], addLods: [[{ key: 1, size: 1 }]], cull: [mirror, {}],
+        groups: [], count: [], changed: [],
     };
     const argumentsOf = (name) => name === "hash" ? [] : special[name]
         ?? (name.startsWith("set") ? [entity, values[/^set(?:Local|World)?(.*)/.exec(name)[1]]] : [entity]);
@@ -249,6 +254,10 @@ test("after close() every method throws", () => {
     refuseAll(watch, argumentsOf, ["close"]);
     refuseAll(history, (name) => name === "hash" ? [1] : argumentsOf(name), ["close"]);
     refuseAll(changes, () => [], ["moment", "isCoarse"]);
+    refuseAll(renderables, (name) => name === "reserve" ? [1] : argumentsOf(name), ["close"]);
+    refuseAll(mirror, (name) => name === "write" ? [0, instances] : argumentsOf(name), []);
+    refuseAll(visible, (name) => name === "write" ? [instances] : argumentsOf(name), ["close"]);
+    refuseAll(instances, () => [1], ["close", "capacity"]);
     assert.ok(world.isClosed && commands.isClosed && batch.isClosed);
     assert.equal(commands.world, world);
 });

@@ -24,7 +24,8 @@ test("the version is that of the package", () => {
 test("the example of README.md does what it says", () => {
     const folder = dirname(createRequire(import.meta.url).resolve("espalier/package.json"));
     const page = readFileSync(join(folder, "README.md"), "utf8");
-    const [example, batch, query, motion, save, history, migration] = [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
+    const [example, batch, query, motion, camera, save, history, migration] =
+        [...page.matchAll(/```js\n(.*?)```/gs)].map((match) => match[1]);
     const lines = run(example).stdout.split("\n");
 
     assert.equal(lines[0], "the lamp is at 100 -12 0");
@@ -53,6 +54,19 @@ test("the example of README.md does what it says", () => {
         console.log(...matrices.subarray(16 * 3 + 12, 16 * 4));`);
     assert.deepEqual([drawn.status, drawn.stderr], [0, ""]);
     assert.deepEqual(drawn.stdout.split(" ").map(Number), [1, 0, 0, 1]);
+
+    const seen = run(`
+        import { World } from "espalier";
+        const world = new World(), ROCK = 0;
+        const viewProjection = { elements: new Float32Array(16), multiplyMatrices() {
+            this.elements.set([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.1, 0, 0, 0, 0, 1]);
+        } };
+        const meshes = [{ instanceMatrix: { array: new Float32Array(32) } }];
+        ${camera}
+        drawFrame({});
+        const [{ count, instanceMatrix }] = meshes;
+        console.log(count, instanceMatrix.needsUpdate, ...instanceMatrix.array.slice(12, 17));`);
+    assert.deepEqual([seen.status, seen.stdout, seen.stderr], [0, "1 true 0 0 -9 1 0\n", ""]);
 
     const read = run(`
         import { World } from "espalier";

@@ -45,6 +45,16 @@ export const INCLUDE_DISABLED = 2;
 /** Words for what a watch reports, and its flag that keeps what it reported. */
 export const watchKinds = { world: 1, local: 2, shown: 4 };
 export const WATCH_BEFORE = 8;
+/** Forms of the poses of instances, and the numbers that each has. */
+export const instanceForms = { "3x4": 0, "4x4": 1, "4x3": 2, pose: 3 };
+export const instanceWords = [12, 16, 12, 8];
+export const clips = { zeroToOne: 0, minusOneToOne: 1 };
+export const CAMERA_ORTHOGRAPHIC = 1;
+export const CULL_INTERPOLATE = 1;
+export const CULL_BY_ENTITY = 2;
+export const CLUSTER_SIZE = 128;
+export const PLANE_LIMIT = 8;
+export const LOD_LIMIT = 8;
 /** Flags of writes: how motion blends them. */
 export const flags = { teleport: 0x40, carry: 0x80 };
 export const MATRIX_4X4 = 1;

@@ -85,7 +85,7 @@ static size_t count_tinted(const film_stage *stage, int left, int right, int mor
 // Figure 4 is red. To the right of the eye is y.
 TEST(a_figure_is_where_the_camera_sees_it)
 {
-    const picture_bone bone = {{0, 2, 0}, {0, 2, 2}, 0.3F, 0.3F, 4};
+    const picture_bone bone = {{0, 2, 0}, {0, 2, 2}, 0.3F, 0.3F, 4, 0};
     film_stage stage = open_stage();
 
     draw(&stage);
@@ -98,12 +98,74 @@ TEST(a_figure_is_where_the_camera_sees_it)
     close_stage(&stage);
 }
 
+// The tint is one more than the number of its colour.
+TEST(a_tint_takes_the_place_of_the_figures_colour)
+{
+    picture_bone bone = {{0, 2, 0}, {0, 2, 2}, 0.3F, 0.3F, 4, DRAWING_GREY};
+    film_stage stage = open_stage();
+
+    stage.frame.bones = &bone;
+    stage.frame.bone_count = 1;
+    draw(&stage);
+    ck_assert_uint_eq(count_tinted(&stage, 0, WIDTH, 2, 0), 0);
+    bone.figure = 0;
+    bone.tint = 5;
+    draw(&stage);
+    ck_assert_uint_gt(count_tinted(&stage, 0, WIDTH, 2, 0), 300);
+    close_stage(&stage);
+}
+
+// The bone is behind the eye of the frame, and in front of that of the camera in it. It is red, and so are edges.
+TEST(the_camera_of_a_frame_sees_what_is_not_grey)
+{
+    picture_bone bone = {{40, 0, 0}, {40, 0, 2}, 0.3F, 0.3F, 4, 0};
+    const tool_frustum frustum = {
+        .camera = {.centre = {40, 0, 1}, .yaw = 0, .pitch = 0.1, .distance = 6},
+        .nearest = 0.5,
+        .farthest = 20,
+        .half = {0.5, 0.28},
+        .up_axis = 2,
+    };
+    film_stage stage = open_stage();
+
+    stage.frame.bones = &bone;
+    stage.frame.bone_count = 1;
+    draw(&stage);
+    ck_assert_uint_eq(count_tinted(&stage, 0, WIDTH, 2, 0), 0);
+    stage.frame.frustum = &frustum;
+    draw(&stage);
+    const size_t left = count_tinted(&stage, 0, WIDTH / 2, 2, 0);
+    const size_t right = count_tinted(&stage, WIDTH / 2, WIDTH, 2, 0);
+    bone.tint = DRAWING_GREY;
+    draw(&stage);
+    ck_assert_uint_eq(count_tinted(&stage, 0, WIDTH / 2, 2, 0), left);
+    ck_assert_uint_lt(count_tinted(&stage, WIDTH / 2, WIDTH, 2, 0) + 50, right);
+    close_stage(&stage);
+}
+
+TEST(edges_of_the_camera_of_a_frame_are_drawn)
+{
+    const tool_frustum frustum = {
+        .camera = {.centre = {-20, -2, 1}, .yaw = 0, .pitch = 0.1, .distance = 22},
+        .nearest = 0.5,
+        .farthest = 8,
+        .half = {0.2, 0.1},
+        .up_axis = 2,
+    };
+    film_stage stage = open_stage();
+
+    stage.frame.frustum = &frustum;
+    draw(&stage);
+    ck_assert_uint_gt(count_tinted(&stage, 0, WIDTH / 2, 2, 0), 20);
+    close_stage(&stage);
+}
+
 TEST(what_is_behind_the_eye_is_not_drawn)
 {
-    const picture_bone bones[] = {{{20, 0, 0}, {20, 0, 2}, 0.3F, 0.3F, 4},
-                                  {{0, 0, 0}, {40, 0, 2}, 0.3F, 0.3F, 4},
-                                  {{12, 0, 3}, {11, 0, 4}, 3e38F, 0.3F, 4},
-                                  {{NAN, 0, 3}, {0, INFINITY, 4}, 1, 1, 4}};
+    const picture_bone bones[] = {{{20, 0, 0}, {20, 0, 2}, 0.3F, 0.3F, 4, 0},
+                                  {{0, 0, 0}, {40, 0, 2}, 0.3F, 0.3F, 4, 0},
+                                  {{12, 0, 3}, {11, 0, 4}, 3e38F, 0.3F, 4, 0},
+                                  {{NAN, 0, 3}, {0, INFINITY, 4}, 1, 1, 4, 0}};
     const film_boat boat = {.place = affine_identity(), .half = {30, 30}};
     film_stage stage = open_stage();
 
@@ -118,7 +180,7 @@ TEST(what_is_behind_the_eye_is_not_drawn)
 
 TEST(a_boat_is_below_its_crew)
 {
-    const picture_bone bone = {{0, 0, 0}, {0, 0, 2}, 0.3F, 0.3F, 0};
+    const picture_bone bone = {{0, 0, 0}, {0, 0, 2}, 0.3F, 0.3F, 0, 0};
     film_boat boat = {.place = affine_identity(), .half = {2, 1}};
     film_stage stage = open_stage();
 

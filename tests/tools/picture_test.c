@@ -69,7 +69,7 @@ static size_t count_tinted(const picture_pixels *pixels, int left, int right, in
 /// A bone along the vertical, which is z, at a distance towards the viewer.
 static picture_bone post(float towards, uint32_t figure)
 {
-    return (picture_bone){{towards, 0, 0}, {towards, 0, 4}, 0.6F, 0.6F, figure};
+    return (picture_bone){{towards, 0, 0}, {towards, 0, 4}, 0.6F, 0.6F, figure, 0};
 }
 
 // Figure 0 is blue, figure 1 is green, and figure 4 is red.
@@ -113,8 +113,8 @@ TEST(near_bones_cover_far_ones)
         picture_bone *const near = &bones[order], *const far = &bones[1 - order];
 
         // Along the direction of view, so that the near post hides the far one.
-        *near = (picture_bone){{0.814F, 0.581F, 0}, {0.814F, 0.581F, 4}, 0.6F, 0.6F, 4};
-        *far = (picture_bone){{-0.814F, -0.581F, 0.8F}, {-0.814F, -0.581F, 3.2F}, 0.3F, 0.3F, 0};
+        *near = (picture_bone){{0.814F, 0.581F, 0}, {0.814F, 0.581F, 4}, 0.6F, 0.6F, 4, 0};
+        *far = (picture_bone){{-0.814F, -0.581F, 0.8F}, {-0.814F, -0.581F, 3.2F}, 0.3F, 0.3F, 0, 0};
         picture_pixels pixels = draw(&panel, 1);
 
         ck_assert_uint_gt(count_tinted(&pixels, 0, PICTURE_WIDTH, 2, 0), 5000);
@@ -146,10 +146,10 @@ TEST(a_figure_is_drawn_large_beside_all)
 TEST(nothing_stops_the_drawing)
 {
     picture_bone bones[] = {
-        {{0, 0, 0}, {0, 0, 0}, 0, 0, 0},
-        {{0, 0, 0}, {3e38F, -3e38F, 3e38F}, 1, 1, 1},
-        {{0, 0, 0}, {1e-38F, 0, 0}, 1, 3e38F, 2},
-        {{0, 0, 0}, {INFINITY, 0, NAN}, 1, 1, 3},
+        {{0, 0, 0}, {0, 0, 0}, 0, 0, 0, 0},
+        {{0, 0, 0}, {3e38F, -3e38F, 3e38F}, 1, 1, 1, 0},
+        {{0, 0, 0}, {1e-38F, 0, 0}, 1, 3e38F, 2, 0},
+        {{0, 0, 0}, {INFINITY, 0, NAN}, 1, 1, 3, 0},
     };
     picture_panel panels[6];
 

@@ -12,6 +12,8 @@
 #include "tests/runner.h"
 #include "tests/support.h"
 
+#include <espalier/renderables.h>
+
 #include <string.h>
 
 // The first hierarchy, with holes; a second and a third one; solos.
@@ -757,6 +759,15 @@ static void use_watch(void)
     espl_watch_destroy(watch);
 }
 
+static void use_renderables(void)
+{
+    espl_renderables *renderables = NULL;
+
+    ck_ok(espl_renderables_create(s.world, NULL, &renderables));
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    espl_renderables_destroy(renderables);
+}
+
 static void make_another(void)
 {
     const espl_world_def def = {.allocator = test_heap_allocator(&s.heap)};
@@ -858,6 +869,7 @@ enum { KEEPS, CHANGES };
     X(espl_remove_component, CHANGES, change_singly)               \
     X(espl_reserve, CHANGES, reserve)                              \
     X(espl_rotate_about, CHANGES, rotate_about)                    \
+    X(espl_renderables_create, CHANGES, use_renderables)           \
     X(espl_rotate_own, CHANGES, call_rotate_own)                   \
     X(espl_set_component, CHANGES, set_component)                  \
     X(espl_record_set_enabled, KEEPS, record_all)                  \

@@ -12,6 +12,7 @@
 #include "tests/fixture.h"
 
 #include <espalier/motion.h>
+#include <espalier/renderables.h>
 #include <espalier/writers.h>
 #include <string.h>
 
@@ -37,6 +38,8 @@
     X(history, "espl_history_create", espl_history_create(m->world, NULL, &history))               \
     X(place, "espl_place_counterparts",                                                            \
       espl_place_counterparts(m->world, m->elsewhere.world, m->foreign, NULL, NULL))               \
+    X(renderables, "espl_renderables_create",                                                      \
+      espl_renderables_create(m->world, NULL, &renderables))                                       \
     X(motion_start, "espl_motion_start", espl_motion_start(m->world, NULL))                        \
     X(motion_stop, "espl_motion_stop", espl_motion_stop(m->world))                                 \
     X(image, "espl_image_load", espl_image_load(m->world, "no image", 8, 0, NULL))                 \
@@ -102,6 +105,7 @@ static espl_status call(const misuse *m, int which, espl_entity e)
     espl_component number = 99;
     espl_watch *watch = NULL;
     espl_history *history = NULL;
+    espl_renderables *renderables = NULL;
     espl_entity out = {7, 7};
     espl_status status = ESPL_OK;
 
@@ -115,7 +119,8 @@ static espl_status call(const misuse *m, int which, espl_entity e)
     default:
         ck_abort();
     }
-    ck_assert(number == 99 && out.index == 7 && watch == NULL && history == NULL);
+    ck_assert(number == 99 && out.index == 7 && watch == NULL && history == NULL &&
+              renderables == NULL);
     return status;
 }
 

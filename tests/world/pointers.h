@@ -10,6 +10,7 @@
 
 #include <espalier/archive.h>
 #include <espalier/motion.h>
+#include <espalier/renderables.h>
 #include <espalier/writers.h>
 
 #include <stdlib.h>
@@ -42,8 +43,12 @@ typedef struct things {
     espl_watch *watch;
     espl_changes changes;
     espl_history *history;
+    espl_renderables *renderables;
+    espl_mirror_description mirror;
+    espl_camera camera;
     espl_rewind rewind;
     uint64_t number;
+    size_t size;
 } things;
 
 /// Answer of a call without a status: ESPL_ERR_ARGUMENT where it is the neutral one.
@@ -94,7 +99,12 @@ static inline espl_status collect_nothing(things *k)
 }
 
 /// What is asked of a history that lives for one call.
-typedef enum history_call { HISTORY_ALONE, HISTORY_RANGE, HISTORY_REWIND, HISTORY_HASH } history_call;
+typedef enum history_call {
+    HISTORY_ALONE,
+    HISTORY_RANGE,
+    HISTORY_REWIND,
+    HISTORY_HASH
+} history_call;
 
 /// Create a history, mark a frame, ask for something with NULL, and destroy it. @param def  may be NULL.
 static inline espl_status use_history(things *k, const espl_history_def *def, history_call call)
@@ -117,6 +127,105 @@ static inline espl_status use_history(things *k, const espl_history_def *def, hi
         status = espl_history_hash(history, 1, NULL);
     }
     espl_history_destroy(history);
+    return status;
+}
+
+/// What is asked of renderables that live for one call.
+typedef enum renderables_call {
+    RENDERABLES_ALONE,
+    RENDERABLES_USER,
+    RENDERABLES_REPORT,
+    MIRROR_ARRAYS,
+    MIRROR_COUNT,
+    MIRROR_CLUSTERS,
+    CULL_CAMERAS,
+    CULL_DEF,
+    CULL_MIRROR,
+    WRITE_ARRAYS,
+    GROUP_COUNT,
+    ADD_LODS,
+    ADD_KEY,
+} renderables_call;
+
+/// Ask for something with NULL, of renderables, a mirror with one of them, and the memory of results.
+static inline espl_status ask_renderables(things *k, renderables_call call, espl_renderables *r,
+                                          espl_visible *visible)
+{
+    const espl_camera camera = {.layers = UINT32_MAX};
+    const espl_lods lods = {.count = 1};
+    const espl_mirror *const mirror = espl_renderables_acquire(r);
+    espl_renderables_report report;
+
+    switch (call) {
+    case RENDERABLES_USER:
+        return espl_renderables_update(r, NULL, &report);
+    case RENDERABLES_REPORT:
+        return espl_renderables_update(r, NULL, NULL);
+    case MIRROR_ARRAYS:
+        return espl_mirror_write(mirror, 0, NULL, &k->size);
+    case MIRROR_COUNT:
+        return espl_mirror_write(mirror, 0, DEF(espl_instance_arrays, .form = 0), NULL);
+    case MIRROR_CLUSTERS:
+        return espl_mirror_changed(mirror, 0, 0, NULL) == 1 ? ESPL_OK : ESPL_ERR_ARGUMENT;
+    case CULL_CAMERAS:
+        return espl_cull(visible, mirror, NULL, 1, NULL);
+    case CULL_DEF:
+        return espl_cull(visible, mirror, &camera, 1, NULL);
+    case CULL_MIRROR:
+        return espl_cull(visible, NULL, &camera, 1, NULL);
+    case WRITE_ARRAYS:
+        return espl_cull(visible, mirror, &camera, 1, NULL) == ESPL_OK
+                   ? espl_visible_write(visible, 0, NULL)
+                   : ESPL_OK;
+    case GROUP_COUNT:
+        return neutral(espl_visible_groups(visible, 0, NULL) == NULL);
+    case ADD_LODS:
+        return espl_renderables_add_lods(r, NULL, &k->word);
+    case ADD_KEY:
+        return espl_renderables_add_lods(r, &lods, NULL);
+    default:
+        return ESPL_OK;
+    }
+}
+
+/// The same of another world, which has one renderable and the same hooks. @param def  may be NULL.
+static inline espl_status use_renderables(things *k, const espl_renderables_def *def,
+                                          renderables_call call)
+{
+    const espl_world_def made = {.hooks = test_hooks_of(&k->m.test.hooks), .tag = 9};
+    const espl_component placement = ESPL_TRANSFORM;
+    espl_world *world = NULL;
+    espl_renderables *r = NULL;
+    espl_visible *visible = NULL;
+    espl_entity e;
+    espl_status status = espl_world_create(&made, &world);
+
+    status = status == ESPL_OK ? espl_visible_create(NULL, &visible) : status;
+    status = status == ESPL_OK ? espl_renderables_create(world, def, &r) : status;
+    status = status == ESPL_OK ? espl_create(world, &placement, 1, 1, &e) : status;
+    if (status == ESPL_OK) {
+        status = espl_add_component(world, e, espl_component_find(world, "bounds"), NULL,
+                                    sizeof(espl_bounds));
+    }
+    if (status == ESPL_OK) {
+        status = espl_add_component(world, e, espl_component_find(world, "renderable"), NULL,
+                                    sizeof(espl_renderable));
+    }
+    status = status == ESPL_OK ? espl_renderables_update(r, NULL, NULL) : status;
+    status = status == ESPL_OK ? ask_renderables(k, call, r, visible) : status;
+    espl_visible_destroy(visible);
+    espl_renderables_destroy(r);
+    espl_world_destroy(world);
+    return status;
+}
+
+/// Make the memory of results and free it.
+static inline espl_status make_visible(void)
+{
+    espl_visible *visible = NULL;
+    const espl_status status = espl_visible_create(NULL, &visible);
+
+    espl_visible_destroy(visible);
     return status;
 }
 
@@ -262,6 +371,16 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_history_range, newest, use_history(k, NULL, HISTORY_RANGE))                          \
     X(espl_history_rewind, report, use_history(k, NULL, HISTORY_REWIND))                        \
     X(espl_executor_create, def, start_and_stop())                                              \
+    X(espl_renderables_create, def, use_renderables(k, NULL, RENDERABLES_ALONE))                \
+    X(espl_renderables_destroy, renderables, DONE(espl_renderables_destroy(NULL)))              \
+    X(espl_renderables_update, user, use_renderables(k, NULL, RENDERABLES_USER))                \
+    X(espl_renderables_update, report, use_renderables(k, NULL, RENDERABLES_REPORT))            \
+    X(espl_mirror_write, count, use_renderables(k, NULL, MIRROR_COUNT))                         \
+    X(espl_mirror_changed, clusters, use_renderables(k, NULL, MIRROR_CLUSTERS))                 \
+    X(espl_cull, def, use_renderables(k, NULL, CULL_DEF))                                       \
+    X(espl_visible_create, allocator, make_visible())                                           \
+    X(espl_visible_destroy, visible, DONE(espl_visible_destroy(NULL)))                          \
+    X(espl_mirror_describe, out, DONE(espl_mirror_describe(NULL, NULL)))                        \
     X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                       \
     X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
     X(espl_log_stderr, message, DONE(espl_log_stderr(k, ESPL_LOG_INFO, NULL)))                  \
@@ -360,7 +479,10 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_command_buffer_create, out, espl_command_buffer_create(k->w, 1, NULL))                  \
     X(espl_watch_collect, out, collect_nothing(k))                                                 \
     X(espl_history_create, out, espl_history_create(k->w, NULL, NULL))                             \
+    X(espl_renderables_create, out, espl_renderables_create(k->w, NULL, NULL))                     \
     X(espl_history_hash, out, use_history(k, NULL, HISTORY_HASH))                                  \
+    X(espl_renderables_add_lods, lods, use_renderables(k, NULL, ADD_LODS))                         \
+    X(espl_renderables_add_lods, key, use_renderables(k, NULL, ADD_KEY))                           \
     X(espl_image_load, bytes, espl_image_load(k->w, NULL, 8, 0, NULL))                             \
     X(espl_image_save, bytes, espl_image_save(k->w, NULL, espl_image_size(k->w)))                  \
     X(espl_archive_apply, bytes, espl_archive_apply(k->w, NULL, 0, NULL, NULL, NULL))              \
@@ -559,6 +681,29 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_command_buffer_submit, commands, espl_command_buffer_submit(NULL))                      \
     X(espl_compact, world, espl_compact(NULL))                                                     \
     X(espl_history_create, world, espl_history_create(NULL, NULL, &k->history))                    \
+    X(espl_renderables_create, world, espl_renderables_create(NULL, NULL, &k->renderables))        \
+    X(espl_renderables_reserve, renderables, espl_renderables_reserve(NULL, 1))                    \
+    X(espl_renderables_update, renderables, espl_renderables_update(NULL, NULL, NULL))             \
+    X(espl_renderables_acquire, renderables, neutral(espl_renderables_acquire(NULL) == NULL))      \
+    X(espl_renderables_add_lods, renderables,                                                      \
+      espl_renderables_add_lods(NULL, DEF(espl_lods, .count = 1), &k->word))                       \
+    X(espl_mirror_describe, mirror, SILENT(espl_mirror_describe(NULL, &k->mirror)))                \
+    X(espl_mirror_changed, mirror, neutral(espl_mirror_changed(NULL, 0, 1, &k->word) == 0))        \
+    X(espl_mirror_write, mirror,                                                                   \
+      espl_mirror_write(NULL, 0, DEF(espl_instance_arrays, .form = 0), &k->size))                  \
+    X(espl_mirror_write, arrays, use_renderables(k, NULL, MIRROR_ARRAYS))                          \
+    X(espl_cull, visible, espl_cull(NULL, NULL, NULL, 0, NULL))                                    \
+    X(espl_cull, mirror, use_renderables(k, NULL, CULL_MIRROR))                                    \
+    X(espl_cull, cameras, use_renderables(k, NULL, CULL_CAMERAS))                                  \
+    X(espl_visible_create, out, espl_visible_create(NULL, NULL))                                   \
+    X(espl_visible_groups, count, use_renderables(k, NULL, GROUP_COUNT))                           \
+    X(espl_visible_groups, visible, neutral(espl_visible_groups(NULL, 0, &k->size) == NULL))       \
+    X(espl_visible_write, visible,                                                                 \
+      espl_visible_write(NULL, 0, DEF(espl_instance_arrays, .form = 0)))                           \
+    X(espl_visible_write, arrays, use_renderables(k, NULL, WRITE_ARRAYS))                          \
+    X(espl_camera_from_matrix, matrix,                                                             \
+      espl_camera_from_matrix(NULL, ESPL_CLIP_ZERO_TO_ONE, &k->camera))                            \
+    X(espl_camera_from_matrix, out, espl_camera_from_matrix(k->f, ESPL_CLIP_ZERO_TO_ONE, NULL))    \
     X(espl_history_hash, history, espl_history_hash(NULL, 1, &k->number))                          \
     X(espl_history_mark, history, espl_history_mark(NULL, 1))                                      \
     X(espl_history_range, history, neutral(!espl_history_range(NULL, &k->number, &k->number)))     \

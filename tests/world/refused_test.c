@@ -5,6 +5,8 @@
 // change no world; tests/symbols.sh finds a function that is in neither.
 #include "tests/world/refusals.h"
 
+#include <espalier/renderables.h>
+
 // --- Rows: writes ---
 
 static espl_status write_one(int way)
@@ -401,6 +403,33 @@ static espl_status histories(int way)
     return status;
 }
 
+// Renderables. None are left in the world.
+static espl_status renderables(int way)
+{
+    espl_renderables *out = NULL;
+
+    switch (way) {
+    case 0:
+        return espl_renderables_create(w, &(espl_renderables_def){.readers = 2}, &out);
+    case 1:
+        return espl_renderables_create(w, &(espl_renderables_def){.cell_size = -1}, &out);
+    case 2:
+        return espl_renderables_create(w, &(espl_renderables_def){.user_size = 65537}, &out);
+    case 3:
+        return espl_renderables_create(w, &(espl_renderables_def){.reserved = {1}}, &out);
+    case 4:
+        return espl_renderables_update(NULL, NULL, NULL);
+    case 5:
+        return espl_renderables_reserve(NULL, 1);
+    case 6:
+        return espl_renderables_add_lods(NULL, NULL, NULL);
+    case 7:
+        return SILENT(espl_renderables_destroy(NULL));
+    default:
+        return END;
+    }
+}
+
 static espl_status watches(int way)
 {
     static const espl_component changed[1] = {ESPL_TRANSFORM};
@@ -583,6 +612,11 @@ static const row rows[] = {
     {"espl_remove_component", remove_component},
     {"espl_reserve", reserve},
     {"espl_rotate_about", rotate_about},
+    {"espl_renderables_add_lods", renderables},
+    {"espl_renderables_create", renderables},
+    {"espl_renderables_destroy", renderables},
+    {"espl_renderables_reserve", renderables},
+    {"espl_renderables_update", renderables},
     {"espl_rotate_own", rotate_own},
     {"espl_set_component", set_component},
     {"espl_set_inherit", set_inherit},

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from ._arrays import address, handles, one, type_of, with_flag
 from ._components import Component, Values
 from ._errors import Status, call, check, check_many, closed
-from ._histories import Histories
 from ._native import ffi, lib
+from ._renderables import Visibles
 from ._structure import Creation, attachment, bool_of, count_of, parts_of
 from ._transform import Transform, pointer_or_null
 from ._types import (
@@ -393,7 +393,7 @@ class CommandBuffer:
         self.close()
 
 
-class World(Histories):
+class World(Visibles):
     """One independent container of entities, with their hierarchies, names and components.
 
         with World() as world:

@@ -19,7 +19,7 @@ espl_allocator native_heap_allocator(native_heap *heap);
 void native_heap_close(native_heap *heap);
 
 /// The first member of what a world must end before it is destroyed: a native_buffer,
-/// a native_query, a native_watch or a native_history.
+/// a native_query, a native_watch, a native_history, native_renderables or a native_visible.
 typedef struct native_owned {
     struct native_owned *previous, *next; // in the list of all that the world owns
     struct native_owned *next_released;   // in the list native_world.released

@@ -16,7 +16,8 @@
 // The package's build reads the declarations from here on, which use no preprocessor but the last #endif.
 // --- begin of declarations ---
 
-/// A world, freed with the last release of itself, its command buffers, queries, watches and histories.
+/// A world, freed with the last release of itself, its command buffers, queries,
+/// watches, histories, renderables and results of culling.
 typedef struct native_world native_world;
 /// A command buffer, destroyed when it or its world is closed.
 typedef struct native_buffer native_buffer;
@@ -27,6 +28,10 @@ typedef struct native_query native_query;
 typedef struct native_watch native_watch;
 /// A history, destroyed when it or its world is closed, and no query is open.
 typedef struct native_history native_history;
+/// Renderables, destroyed when they or their world are closed, and no query is open.
+typedef struct native_renderables native_renderables;
+/// What cameras see, destroyed when it or its world is closed.
+typedef struct native_visible native_visible;
 /// An address that a Python object reads: the block around it stays allocated until the pin's release.
 typedef struct native_pin native_pin;
 
@@ -126,6 +131,22 @@ typedef struct native_placing {
     const espl_component *components;
     size_t component_count;
 } native_placing;
+
+// espl_renderables_report with handles as numbers.
+typedef struct native_updated {
+    size_t renderables, moving, clusters, marked, moved, added, removed;
+    size_t rewritten, refiled, waiting, bad;
+    int64_t first_bad;
+    uint64_t number;
+} native_updated;
+
+// espl_instance_arrays with void pointers for handles.
+typedef struct native_arrays {
+    void *matrices, *previous; // NULL: not written
+    size_t matrix_stride, previous_stride;
+    int form;
+    void *entities, *user_data, *sizes;
+} native_arrays;
 
 // --- Messages ---
 const char *native_take_message(void);
@@ -276,6 +297,28 @@ int native_history_mark(native_history *h, uint64_t frame);
 int native_history_rewind(native_history *h, uint64_t frame, uint32_t flags, native_rewind *out);
 int native_history_range(const native_history *h, uint64_t *oldest, uint64_t *newest);
 int native_history_hash(const native_history *h, uint64_t frame, uint64_t *out);
+
+// --- Renderables ---
+int native_renderables_create(native_world *w, float cell_size, uint32_t refile_budget,
+                              size_t user_size, native_renderables **out);
+int native_renderables_close(native_renderables *r);
+void native_renderables_release(native_renderables *r);
+uint32_t native_find_component(const native_world *w, const char *name);
+int native_renderables_reserve(native_renderables *r, size_t count);
+int native_renderables_update(native_renderables *r, const void *user, native_updated *out);
+int native_renderables_add_lods(native_renderables *r, const espl_lods *lods, uint32_t *key);
+const espl_mirror *native_renderables_acquire(native_renderables *r);
+size_t native_mirror_changed(const espl_mirror *mirror, uint64_t since, size_t capacity,
+                             void *clusters);
+int native_mirror_write(const espl_mirror *mirror, uint32_t cluster, const native_arrays *arrays,
+                        size_t *count);
+int native_visible_create(native_world *w, native_visible **out);
+void native_visible_close(native_visible *v);
+void native_visible_release(native_visible *v);
+int native_visible_cull(native_visible *v, const espl_mirror *mirror, const espl_camera *cameras,
+                        size_t count, float alpha, uint32_t flags);
+const void *native_visible_groups(const native_visible *v, size_t camera, size_t *count);
+int native_visible_write(const native_visible *v, size_t camera, const native_arrays *arrays);
 
 // --- Pins ---
 native_pin *native_pin_create(native_world *w, const void *address);

@@ -45,6 +45,9 @@ class Readme(unittest.TestCase):
         self.assertRegex(lines[0], r"^level 3 <Archive of \d+ bytes>$")
         self.assertEqual(lines[1:], ["[0.75] [100.   5.   0.]", "True 1"])
 
+    def test_the_program_of_a_camera_draws_what_is_inside(self):
+        self.assertEqual(run(3), ["0 90 [40.  0. 45.]", "1 216 [ 40.   0. 165.]"])
+
 
 if __name__ == "__main__":
     unittest.main()

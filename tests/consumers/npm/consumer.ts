@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Uses of the types of the package, for a strict compiler. A line below @ts-expect-error must be an error.
 import {
-    Batch, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
+    Batch, Camera, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
     Changes, PREFAB, PlaybackReport, PresentReport, Query, Refusal, TRANSFORM, Transform, Watch, Watched, World,
     ArchiveInfo, History, Migration, Rewound, ReadEntities, WorldOptions, diffArchives, identity, imageLayout, inspectArchive,
-    patchArchive, quat, version,
+    Group, Instances, Layers, Mirror, NO_KEY, Renderable, Renderables, RenderablesReport, Visible, patchArchive, quat, version,
 } from "espalier";
 
 const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
@@ -79,6 +79,24 @@ const info: ArchiveInfo = inspectArchive(patchArchive(archive, diffArchives(arch
 const handles: BigUint64Array = read.tops;
 const followed: number = world.copyWorldTransforms([root], world, handles).applied;
 console.log(followed, handles.length, info.user.length, info.writer, world.timeline, imageLayout, ammo.version, ammo.unique);
+const drawn: Renderables = world.renderables({ cellSize: 8, userSize: 4 });
+world.change(child, [[drawn.bounds, [0, 0, 0, 1, 1, 1]], [drawn.renderable, [NO_KEY, 0, Renderable.UNION]],
+    [drawn.layers, [1, Layers.ABSOLUTE]]]);
+const updated: RenderablesReport = drawn.update(new Uint8Array(4));
+const mirror: Mirror | null = drawn.mirror;
+const visible: Visible = world.visible();
+const instances: Instances = world.instances({ form: "4x3", entities: true });
+const projection: Float32Array = world.getMatrix(child);
+const camera: Camera = { matrix: projection, clip: "zeroToOne", pixels: 500 };
+if (mirror !== null) {
+    visible.cull(mirror, [camera, { planes: [[1, 0, 0, 1]] }], { alpha: 0.5 });
+    for (const group of visible.groups(1)) {
+        const { key, first, count }: Group = group;
+        console.log(key, instances.matrices.subarray(12 * first, 12 * (first + count)).length);
+    }
+    console.log(updated.firstBad, visible.write(instances), mirror.write(0, instances, 128), mirror.changed().length,
+        mirror.user.length, instances.entities?.[0], drawn.addLods([{ key: 1, size: 100 }]));
+}
 try {
     commands.play();
 } catch (error) {
@@ -117,6 +135,10 @@ world.set(child, TRANSFORM, "up");
 world.writeArchiveTo((piece: string) => piece);
 // @ts-expect-error A tag is no type of a field.
 world.registerComponent("tagged", { fields: { x: { type: "tag" } } });
+// @ts-expect-error Before the first update there is no mirror.
+visible.cull(drawn.mirror, camera);
+// @ts-expect-error There is no such form.
+world.instances({ form: "2x2" });
 // @ts-expect-error Commands give no name.
 world.commands().create({ name: "top" });
 // @ts-expect-error Only registerComponent() makes components.

@@ -1,0 +1,642 @@
+// SPDX-License-Identifier: MIT
+// Which entities are renderables, and which slots they are in: what planes marked since the last update is
+// compared with the members.
+//
+// Members are found by slot. A slot that a plane of places marked, or whose entity the index plane marked, is
+// a candidate: it may have another entity than before. First the members of candidates that went elsewhere
+// leave their slots, then they take their new ones, and at last the entities that are no member are new.
+#include "lib/renderables/renderables.h"
+
+#include "lib/base/bits.h"
+#include "lib/base/prefetch.h"
+#include "lib/math/boxes.h"
+#include "lib/renderables/codes.h"
+#include "lib/tree/changes.h"
+
+#include <string.h>
+
+// --- Rows ---
+
+void espl__row_kinds_begin(espl__row_kinds *kinds, const espl_renderables *r)
+{
+    kinds->r = r;
+    for (size_t i = 0; i < sizeof kinds->kinds / sizeof *kinds->kinds; ++i) {
+        kinds->kinds[i].archetype = ESPL__NONE;
+    }
+}
+
+static void fill_kind(espl__row_kind *kind, const espl_renderables *r, uint32_t number)
+{
+    const espl__archetype *const archetype = &r->world->store.archetypes[number];
+    const uint64_t hidden = UINT64_C(1) << ESPL_PREFAB | UINT64_C(1) << ESPL_DISABLED;
+    const bool is_shown =
+        (archetype->builtin >> ESPL_TRANSFORM & 1) != 0 && (archetype->builtin & hidden) == 0;
+
+    *kind = (espl__row_kind){
+        .archetype = number,
+        .bounds = espl__archetype_column(archetype, r->bounds),
+        .renderable = espl__archetype_column(archetype, r->renderable),
+        .layers = espl__archetype_column(archetype, r->layers),
+    };
+    kind->is_renderable = is_shown && kind->bounds != ESPL__NONE && kind->renderable != ESPL__NONE;
+}
+
+const espl__row_kind *espl__row_kind_of(espl__row_kinds *kinds, uint32_t archetype)
+{
+    espl__row_kind *const kind =
+        &kinds->kinds[archetype % (sizeof kinds->kinds / sizeof *kinds->kinds)];
+
+    if (kind->archetype != archetype) {
+        fill_kind(kind, kinds->r, archetype);
+    }
+    return kind;
+}
+
+void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32_t index,
+                       espl_bounds *bounds, espl_renderable *renderable)
+{
+    const espl__store *const store = &r->world->store;
+    const espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+    const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+    const espl__row_kind *const kind = espl__row_kind_of(kinds, chunk->archetype);
+    const uint32_t row = espl__record_row(record);
+
+    ESPL_CHECK(kind->is_renderable);
+    memcpy(bounds,
+           chunk->bytes + archetype->columns[kind->bounds].offset + (size_t)row * sizeof *bounds,
+           sizeof *bounds);
+    memcpy(renderable,
+           chunk->bytes + archetype->columns[kind->renderable].offset +
+               (size_t)row * sizeof *renderable,
+           sizeof *renderable);
+}
+
+bool espl__bounds_are_sound(const espl_bounds *bounds)
+{
+    bool is_sound = true;
+
+    for (int i = 0; i < 3; ++i) {
+        // A number minus itself is 0 unless it is not finite.
+        is_sound = is_sound && bounds->center[i] - bounds->center[i] == 0 &&
+                   bounds->half[i] - bounds->half[i] == 0 && bounds->half[i] >= 0;
+    }
+    return is_sound;
+}
+
+const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float room[3])
+{
+    const espl__forest *const forest = &r->world->forest;
+
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+        return NULL;
+    }
+    const espl__extra extra = espl__slot_extra(forest, slot);
+
+    if (!espl__is_stretched(extra.stretch)) {
+        return NULL;
+    }
+    memcpy(room, extra.stretch, sizeof extra.stretch);
+    return room;
+}
+
+// Return the index of the entity of a slot if it is a renderable, else ESPL__NONE.
+static uint32_t find_renderable(const espl_renderables *r, espl__row_kinds *kinds, uint32_t slot)
+{
+    const espl__store *const store = &r->world->store;
+
+    if (slot >= r->world->forest.end) {
+        return ESPL__NONE;
+    }
+    const uint32_t index = r->world->forest.links[slot].entity;
+
+    // Free slots have the entities of an earlier time, which the records show.
+    if (index >= espl__array_length(store->records)) {
+        return ESPL__NONE;
+    }
+    const espl__record *const record = &store->records[index];
+
+    if (record->row >= ESPL__ROW_BARE || record->slot != slot ||
+        !espl__row_kind_of(kinds, store->chunks[record->chunk].archetype)->is_renderable) {
+        return ESPL__NONE;
+    }
+    return index;
+}
+
+// Tell whether a member is a renderable still. @param slot  out: where it is now.
+static bool find_member(const espl_renderables *r, espl__row_kinds *kinds, uint32_t member,
+                        uint32_t *slot)
+{
+    const espl__store *const store = &r->world->store;
+    const espl_entity entity =
+        espl__cluster_at(r, espl__member_cluster(member))->entities[espl__member_place(member)];
+
+    if (!espl__is_alive_and_placed(store, entity.index, entity.generation)) {
+        return false;
+    }
+    const espl__record *const record = &store->records[entity.index];
+
+    *slot = record->slot;
+    return espl__row_kind_of(kinds, store->chunks[record->chunk].archetype)->is_renderable;
+}
+
+// --- Arrays by slot ---
+
+static bool reserve_words(espl_renderables *r, uint64_t **words, size_t count)
+{
+    const size_t length = espl__array_length(*words);
+
+    if (length >= count) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, *words, count - length)) {
+        return false;
+    }
+    espl__array_set_length(*words, count);
+    memset(*words + length, 0, (count - length) * sizeof **words);
+    return true;
+}
+
+bool espl__slots_reserve(espl_renderables *r)
+{
+    const size_t slots = r->world->forest.end;
+    const size_t length = espl__array_length(r->member_of);
+    const size_t layered = espl__array_length(r->layers_of);
+    espl__heap *const heap = &r->world->heap;
+
+    if (length < slots) {
+        if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->member_of, slots - length)) {
+            return false;
+        }
+        espl__array_set_length(r->member_of, slots);
+        memset(r->member_of + length, 0xff, (slots - length) * sizeof *r->member_of);
+    }
+    if (r->layers_of != NULL && layered < slots) {
+        if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->layers_of, slots - layered)) {
+            return false;
+        }
+        espl__array_set_length(r->layers_of, slots);
+        memset(r->layers_of + layered, 0xff, (slots - layered) * sizeof *r->layers_of);
+    }
+    const size_t words = (espl__array_length(r->member_of) + 63) / 64;
+
+    return reserve_words(r, &r->noted, words) && reserve_words(r, &r->climbed, words);
+}
+
+// --- Candidates ---
+
+static bool note_candidate(espl_renderables *r, uint32_t slot)
+{
+    const uint64_t bit = UINT64_C(1) << (slot % 64);
+
+    if ((r->noted[slot / 64] & bit) != 0) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->candidates, 1)) {
+        return false;
+    }
+    r->noted[slot / 64] |= bit;
+    ESPL_ARRAY_PUSH(r->candidates, slot);
+    return true;
+}
+
+void espl__clear_candidates(espl_renderables *r)
+{
+    for (size_t i = 0; i < espl__array_length(r->candidates); ++i) {
+        r->noted[r->candidates[i] / 64] = 0;
+    }
+    espl__array_set_length(r->candidates, 0);
+}
+
+// Note the slots of entities that the index plane marked: another component may have made them renderables.
+static bool note_indices(espl_renderables *r)
+{
+    const espl_world *const world = r->world;
+    const espl__record *const records = world->store.records;
+    espl__plane_walk walk = {
+        .planes = {&world->store.index_plane},
+        .plane_count = 1,
+        .items = (uint32_t)espl__array_length(records),
+        .since = espl__plane_since(world->moment, r->last),
+    };
+
+    espl__plane_walk_begin(&walk);
+    for (uint64_t left; (left = espl__plane_walk_next(&walk)) != 0;) {
+        for (; left != 0; left &= left - 1) {
+            const uint32_t index = walk.block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
+
+            if (records[index].row < ESPL__ROW_RETIRED && !note_candidate(r, records[index].slot)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// Note the members of slots that the forest does not have any more.
+static bool note_past_slots(espl_renderables *r)
+{
+    for (uint32_t slot = r->world->forest.end; slot < r->known_slots; ++slot) {
+        if (r->member_of[slot] != ESPL__NO_MEMBER && !note_candidate(r, slot)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- Members that moved ---
+
+void espl__climb_unions(espl_renderables *r, uint32_t slot)
+{
+    const uint32_t *const parents = r->world->forest.parent;
+
+    for (uint32_t at = parents[slot]; at != ESPL__NO_SLOT; at = parents[at]) {
+        const uint64_t bit = UINT64_C(1) << (at % 64);
+        const uint32_t member = r->member_of[at];
+
+        if ((r->climbed[at / 64] & bit) != 0) {
+            return;
+        }
+        r->climbed[at / 64] |= bit;
+        if (member != ESPL__NO_MEMBER &&
+            espl__has_bit(&espl__cluster_at(r, espl__member_cluster(member))->unions,
+                          espl__member_place(member))) {
+            espl__mark_dirty(r, espl__member_cluster(member), ESPL__WRITE_POSES);
+        }
+    }
+}
+
+// Tell whether the stretch of a member is another one than in its values block.
+static bool has_new_stretch(const espl_renderables *r, const espl__values *values, uint32_t slot,
+                            uint32_t place)
+{
+    static const float none[3] = {1, 1, 1};
+    float room[3];
+    const float *const now = espl__stretch_of(r, slot, room);
+    const float *const before =
+        values->stretches != NULL ? values->stretches->stretch[place] : none;
+
+    return memcmp(now != NULL ? now : none, before, sizeof none) != 0;
+}
+
+bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, uint32_t member)
+{
+    const uint32_t cluster = espl__member_cluster(member), place = espl__member_place(member);
+    const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, cluster);
+    const espl_pose *const now = &r->world->forest.world[slot];
+    const bool is_moving = (r->states[cluster] & ESPL__CLUSTER_MOVING) != 0;
+    bool is_same = false;
+
+    if ((u->has_sides || entry->values->stretches != NULL) &&
+        has_new_stretch(r, entry->values, slot, place)) {
+        espl__mark_dirty(r, cluster, ESPL__WRITE_VALUES | ESPL__WRITE_BOXES | ESPL__WRITE_POSES);
+    } else if (!is_moving) {
+        is_same = espl__pose_is_same(now, &entry->poses->poses[place]);
+    }
+    if (is_same) {
+        return true;
+    }
+    if (r->union_count != 0) {
+        espl__climb_unions(r, slot);
+    }
+    espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
+    if (is_moving || u->rises == 0 || espl__pose_is_same(now, &entry->poses->poses[place])) {
+        return true;
+    }
+    u->rises -= 1;
+    return espl__add_mover(r, member, ESPL__MOVING, u->number, espl__code_now(r, member));
+}
+
+// Note the slots of a block that a write with ESPL_TELEPORT placed.
+static bool note_jumps(espl_renderables *r, uint32_t first, uint64_t bits)
+{
+    if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->jumps, ESPL__PLANE_BLOCK)) {
+        return false;
+    }
+    for (; bits != 0; bits &= bits - 1) {
+        ESPL_ARRAY_PUSH(r->jumps, first + espl__lowest_bit(bits));
+    }
+    return true;
+}
+
+// Let the members that jumped, and those below them, have no pose before.
+static void list_jumps(espl_renderables *r)
+{
+    const espl__forest *const forest = &r->world->forest;
+
+    for (size_t i = 0; i < espl__array_length(r->jumps); ++i) {
+        const uint32_t top = r->jumps[i];
+
+        // The mark of a slot outlives its node.
+        for (uint32_t slot = espl__slot_has_node(forest, top) ? top : ESPL__NO_SLOT;
+             slot != ESPL__NO_SLOT; slot = espl__next_in_walk(forest, slot, top, true)) {
+            const uint32_t member = r->member_of[slot];
+
+            if (member != ESPL__NO_MEMBER) {
+                const uint32_t cluster = espl__member_cluster(member);
+
+                espl__set_bit(&espl__cluster_at(r, cluster)->jumped, espl__member_place(member));
+                espl__mark_dirty(r, cluster, ESPL__WRITE_POSES | ESPL__WRITE_BOXES);
+            }
+        }
+    }
+}
+
+// Walk the slots that planes marked. Of a slot whose world alone changed the member is the same.
+static bool walk_slots(espl_renderables *r, espl__update *u)
+{
+    const espl_world *const world = r->world;
+    const espl__plane *const planes = world->forest.tracks.planes;
+    // All slots count as changed in the first plane at the first update.
+    espl__plane_walk walk = {
+        .planes = {&planes[ESPL__PLANE_PLACE], &planes[ESPL__PLANE_WORLD],
+                   &planes[ESPL__PLANE_JUMP]},
+        .plane_count = 3,
+        .items = world->forest.end,
+        .since = espl__plane_since(world->moment, r->last),
+        .is_whole = r->last == 0,
+    };
+    const bool is_plain = !u->has_sides && r->union_count == 0;
+
+    espl__plane_walk_begin(&walk);
+    for (uint64_t left; (left = espl__plane_walk_next(&walk)) != 0;) {
+        const uint32_t first = walk.block * ESPL__PLANE_BLOCK;
+
+        u->report.marked += espl__count_bits(left);
+        for (uint64_t bits = left & ~walk.changed[0]; bits != 0; bits &= bits - 1) {
+            const uint32_t slot = first + espl__lowest_bit(bits), member = r->member_of[slot];
+
+            if (member == ESPL__NO_MEMBER) {
+                continue;
+            }
+            // Most members that move are in a cluster that is known to be written.
+            const uint8_t state = r->states[espl__member_cluster(member)];
+            const uint8_t known = ESPL__CLUSTER_MOVING | ESPL__WRITE_POSES;
+
+            if (is_plain && (state & known) == known) {
+                continue;
+            }
+            if (!espl__collect_moved(r, u, slot, member)) {
+                return false;
+            }
+        }
+        if (walk.changed[2] != 0 && !note_jumps(r, first, walk.changed[2])) {
+            return false;
+        }
+        for (uint64_t bits = left & walk.changed[0]; bits != 0; bits &= bits - 1) {
+            if (!note_candidate(r, first + espl__lowest_bit(bits))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// --- Presence ---
+
+// Make room for as many members that went, and that have other slots, as there are candidates.
+static bool reserve_presence(espl_renderables *r)
+{
+    const size_t count = espl__array_length(r->candidates);
+    espl__heap *const heap = &r->world->heap;
+
+    espl__array_set_length(r->relocated, 0);
+    return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->gone, count) &&
+           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, count);
+}
+
+// Let the members of candidates leave slots that are not theirs any more. The list of members that went stays
+// until an update has removed them.
+static void leave_slots(espl_renderables *r, espl__row_kinds *kinds)
+{
+    const size_t count = espl__array_length(r->candidates);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = r->candidates[i], member = r->member_of[slot];
+        uint32_t now = slot;
+
+        if (member == ESPL__NO_MEMBER) {
+            continue;
+        }
+        const uint32_t number = espl__member_cluster(member), place = espl__member_place(member);
+        espl__cluster *const cluster = espl__cluster_at(r, number);
+
+        if (!find_member(r, kinds, member, &now)) {
+            ESPL_ARRAY_PUSH(r->gone, member);
+            espl__set_bit(&cluster->gone, place);
+            espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
+            r->member_of[slot] = ESPL__NO_MEMBER;
+        } else if (now != slot) {
+            ESPL_ARRAY_PUSH(r->relocated, member);
+            cluster->slots[place] = now;
+            r->member_of[slot] = ESPL__NO_MEMBER;
+        }
+    }
+}
+
+// Let members take their new slots, all of which were left before.
+static void take_slots(espl_renderables *r)
+{
+    const size_t count = espl__array_length(r->relocated);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t member = r->relocated[i];
+        const uint32_t slot =
+            espl__cluster_at(r, espl__member_cluster(member))->slots[espl__member_place(member)];
+
+        ESPL_CHECK(r->member_of[slot] == ESPL__NO_MEMBER);
+        r->member_of[slot] = member;
+    }
+}
+
+// List a new member.
+static bool add_new(espl_renderables *r, espl__row_kinds *kinds, uint32_t slot, uint32_t index,
+                    espl__update *u)
+{
+    espl__arrival **const list = &r->arrivals[ESPL__STILL];
+
+    if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, *list, 1)) {
+        return false;
+    }
+    const size_t at = espl__array_length(*list);
+    espl__arrival *const arrival = &(*list)[at];
+
+    espl__array_set_length(*list, at + 1);
+    arrival->slot = slot;
+    arrival->source = ESPL__FROM_STORE | (uint32_t)at;
+    arrival->moved_at = u->number;
+    u->added += 1;
+    arrival->entity = espl__entity_at(&r->world->store, index);
+    espl__read_values(r, kinds, index, &arrival->bounds, &arrival->renderable);
+    return true;
+}
+
+// Make room for as many new members as there are candidates without a member, so that a long list does not grow
+// step by step.
+static bool reserve_new(espl_renderables *r)
+{
+    const size_t count = espl__array_length(r->candidates);
+    size_t unnamed = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        unnamed += r->member_of[r->candidates[i]] == ESPL__NO_MEMBER ? 1 : 0;
+    }
+    return ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->arrivals[ESPL__STILL],
+                              unnamed);
+}
+
+// Look at the entities that candidates have now.
+static bool list_presence(espl_renderables *r, espl__row_kinds *kinds, espl__update *u)
+{
+    enum { AHEAD = 16 };
+    const espl__forest *const forest = &r->world->forest;
+    const espl__record *const records = r->world->store.records;
+    const size_t count = espl__array_length(r->candidates);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = r->candidates[i], member = r->member_of[slot];
+
+        if (i + AHEAD < count && r->candidates[i + AHEAD] < forest->end) {
+            espl__prefetch_element(records, forest->links[r->candidates[i + AHEAD]].entity,
+                                   sizeof *records);
+        }
+        if (member != ESPL__NO_MEMBER) {
+            if (!espl__collect_moved(r, u, slot, member)) {
+                return false;
+            }
+            continue;
+        }
+        const uint32_t index = find_renderable(r, kinds, slot);
+
+        if (index != ESPL__NONE && !add_new(r, kinds, slot, index, u)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- Codes ---
+
+// Compute the centre of the world box of a slot with a local box.
+static void find_center(const espl_renderables *r, uint32_t slot, const espl_bounds *bounds,
+                        float center[3])
+{
+    float room[3], box[ESPL__BOX_NUMBERS];
+    const float local[ESPL__BOX_NUMBERS] = {
+        bounds->center[0], bounds->center[1], bounds->center[2], 0, 0, 0};
+
+    espl__box_of_pose(box, &r->world->forest.world[slot], espl__stretch_of(r, slot, room), local);
+    memcpy(center, box, 3 * sizeof *center);
+}
+
+// Choose the cells, by the centres of the first members: where they begin, and 1/4096 of their extent unless
+// the user has chosen an edge.
+static void choose_cells(espl_renderables *r)
+{
+    const espl__arrival *const list = r->arrivals[ESPL__STILL];
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float extent = 0;
+
+    for (size_t i = 0; i < espl__array_length(list); ++i) {
+        float center[3];
+
+        find_center(r, list[i].slot, &list[i].bounds, center);
+        for (int k = 0; k < 3; ++k) {
+            if (center[k] - center[k] == 0) {
+                low[k] = center[k] < low[k] ? center[k] : low[k];
+                high[k] = center[k] > high[k] ? center[k] : high[k];
+            }
+        }
+    }
+    for (int k = 0; k < 3; ++k) {
+        const float edge = high[k] - low[k];
+
+        extent = edge > extent && edge - edge == 0 ? edge : extent;
+        r->cells.origin[k] = low[k] - low[k] == 0 ? low[k] : 0;
+    }
+    const float edge = r->cells.edge > 0 ? r->cells.edge : extent / 4096;
+
+    // A tiny edge would have no inverse.
+    r->cells.edge = edge > 1e-30f ? edge : extent > 0 ? 1e-30f : 1;
+    r->cells.inverse = 1 / r->cells.edge;
+}
+
+static void find_codes(espl_renderables *r)
+{
+    enum { AHEAD = 16 };
+    espl__arrival *const list = r->arrivals[ESPL__STILL];
+    const size_t count = espl__array_length(list);
+
+    if (count != 0 && r->cells.inverse == 0) {
+        choose_cells(r);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        float center[3];
+
+        if (i + AHEAD < count) {
+            espl__prefetch(&r->world->forest.world[list[i + AHEAD].slot]);
+        }
+        if ((list[i].source & ESPL__FROM_STORE) == 0) {
+            continue;
+        }
+        find_center(r, list[i].slot, &list[i].bounds, center);
+        list[i].code = espl__code_of(&r->cells, center);
+    }
+}
+
+uint64_t espl__code_now(const espl_renderables *r, uint32_t member)
+{
+    const uint32_t number = espl__member_cluster(member), place = espl__member_place(member);
+    const espl__values *const values = espl__tables_entry(&r->tables, number)->values;
+    espl_bounds bounds = {{0, 0, 0}, {0, 0, 0}};
+    float center[3];
+
+    for (int k = 0; k < 3; ++k) {
+        bounds.center[k] = values->local[ESPL__BOX_CENTER + k][place];
+    }
+    find_center(r, espl__cluster_at(r, number)->slots[place], &bounds, center);
+    return espl__code_of(&r->cells, center);
+}
+
+bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint32_t moved_at,
+                     uint64_t code)
+{
+    const uint32_t number = espl__member_cluster(member), place = espl__member_place(member);
+    espl__cluster *const cluster = espl__cluster_at(r, number);
+
+    if (espl__has_bit(&cluster->leaving, place) || espl__has_bit(&cluster->gone, place)) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->arrivals[category], 1)) {
+        return false;
+    }
+    espl__set_bit(&cluster->leaving, place);
+    espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
+    ESPL_ARRAY_PUSH(r->arrivals[category], (espl__arrival){
+                                               .code = code,
+                                               .source = member,
+                                               .moved_at = moved_at,
+                                           });
+    return true;
+}
+
+// --- The walk ---
+
+bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__update *u)
+{
+    espl__array_set_length(r->jumps, 0);
+    bool is_done = (r->last == 0 || note_indices(r)) && note_past_slots(r) && walk_slots(r, u) &&
+                   reserve_presence(r);
+
+    if (is_done) {
+        leave_slots(r, kinds);
+        take_slots(r);
+        list_jumps(r);
+        u->is_union_whole = espl__array_length(r->candidates) != 0;
+        is_done = reserve_new(r) && list_presence(r, kinds, u);
+    }
+    if (is_done) {
+        find_codes(r);
+    }
+    return is_done;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Which members move to another cluster although they stay: members outside of the home box of their cluster,
+// and members of moving clusters that have come to rest.
+//
+// Members are found astray when their poses are written, and move in the next update, so that the cost of an
+// update is bounded by the budget. Until then their cluster is larger than it need be.
+#include "lib/renderables/renderables.h"
+
+#include "lib/base/bits.h"
+
+// Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
+static void extend_home(espl__cluster *cluster, const espl__poses *poses, uint32_t place)
+{
+    for (int k = 0; k < 3; ++k) {
+        const float center = poses->boxes[ESPL__BOX_CENTER + k][place];
+
+        cluster->home_low[k] = center < cluster->home_low[k] ? center : cluster->home_low[k];
+        cluster->home_high[k] = center > cluster->home_high[k] ? center : cluster->home_high[k];
+    }
+}
+
+// List the members of a cluster that are astray, as long as the budget lasts. @return false: no memory.
+static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, uint32_t *budget)
+{
+    espl__cluster *const cluster = espl__cluster_at(r, number);
+    const int category =
+        (r->states[number] & ESPL__CLUSTER_MOVING) != 0 ? ESPL__MOVING : ESPL__STILL;
+    const espl__poses *const poses = espl__tables_entry(&r->tables, number)->poses;
+
+    for (uint32_t place = 0; place < cluster->count; ++place) {
+        if (!espl__has_bit(&cluster->astray, place) || espl__has_bit(&cluster->gone, place) ||
+            espl__has_bit(&cluster->leaving, place)) {
+            continue;
+        }
+        if (*budget == 0) {
+            u->report.waiting += 1;
+            continue;
+        }
+        const uint64_t code = espl__code_now(r, espl__member(number, place));
+
+        if (espl__find_cluster(r, category, code) == number) {
+            cluster->codes[place] = code;
+            extend_home(cluster, poses, place);
+            cluster->astray.words[place / 64] &= ~(UINT64_C(1) << (place % 64));
+            continue;
+        }
+        if (!espl__add_mover(r, espl__member(number, place), category, cluster->moved_at[place],
+                             code)) {
+            return false;
+        }
+        *budget -= 1;
+        u->report.refiled += 1;
+    }
+    return true;
+}
+
+// List members of a moving cluster that have not moved for long. @return false: no memory.
+static bool list_rested(espl_renderables *r, espl__update *u, uint32_t number, uint32_t *budget)
+{
+    const espl__cluster *const cluster = espl__cluster_at(r, number);
+
+    for (uint32_t place = 0; place < cluster->count && *budget != 0; ++place) {
+        if (u->number - cluster->moved_at[place] < ESPL__STILL_AFTER ||
+            espl__has_bit(&cluster->gone, place) || espl__has_bit(&cluster->leaving, place)) {
+            continue;
+        }
+        const uint32_t member = espl__member(number, place);
+
+        if (!espl__add_mover(r, member, ESPL__STILL, cluster->moved_at[place],
+                             espl__code_now(r, member))) {
+            return false;
+        }
+        *budget -= 1;
+    }
+    return true;
+}
+
+bool espl__collect_astray(espl_renderables *r, espl__update *u)
+{
+    const size_t listed = espl__array_length(r->astray);
+    const uint32_t leaves = (uint32_t)espl__array_length(r->leaves[ESPL__MOVING]);
+    uint32_t budget = r->budget, rests = r->budget;
+    bool is_done = true;
+
+    for (size_t i = 0; i < listed && is_done; ++i) {
+        is_done = list_astray(r, u, r->astray[i], &budget);
+    }
+    // Each update looks at a part of the moving clusters, and all of them are looked at in turn.
+    for (uint32_t i = u->number % ESPL__STILL_AFTER; i < leaves && is_done;
+         i += ESPL__STILL_AFTER) {
+        is_done = list_rested(r, u, r->leaves[ESPL__MOVING][i].cluster, &rests);
+    }
+    return is_done;
+}

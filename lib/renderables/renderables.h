@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT
+// The struct espl_renderables, and the steps of an update.
+//
+// Members are the entities that are renderables. They are filed in clusters of at most 128, which are the
+// leaves of two B+ trees of codes (codes.h): one of the members that rest, and one of the members that move.
+// Each tree is two levels high: an array of leaves in the order of their codes.
+//
+// An update has steps, of which only the first two can fail. What these change is no part of a mirror, and
+// an update that is refused may be repeated:
+//
+//     collect   (members.c, values.c, layers.c) Walk the slots that the planes marked, and list what goes, what
+//               comes, what moves to another cluster, and which clusters are to be written anew.
+//     reserve   (update.c) Take the memory for all of it.
+//     refile    (clusters.c) Remove members from clusters and insert them into clusters.
+//     fill      (fill.c) Write the values and poses of these clusters into blocks that no mirror has yet.
+//     publish   (update.c) Make a mirror of the newest blocks.
+#ifndef ESPALIER_LIB_RENDERABLES_RENDERABLES_H
+#define ESPALIER_LIB_RENDERABLES_RENDERABLES_H
+
+#include "lib/base/key_sort.h"
+#include "lib/renderables/codes.h"
+#include "lib/renderables/tables.h"
+#include "lib/world/attachment.h"
+#include "lib/world/world_internal.h"
+
+#include <espalier/renderables.h>
+
+/// A member: cluster * ESPL__CLUSTER_SIZE + its place in the cluster.
+#define ESPL__NO_MEMBER UINT32_MAX
+/// Bit of the source of a member that is new: the other bits are the number of its arrival.
+#define ESPL__FROM_STORE UINT32_C(0x80000000)
+/// Upper bounds of clusters, and of the members of clusters that are half full.
+enum { ESPL__CLUSTER_LIMIT = 1 << 24, ESPL__MEMBER_LIMIT = 1 << 30 };
+
+enum {
+    ESPL__PLACE_BITS = 7,
+    ESPL__STILL_AFTER = 64, // updates without a move after which a member rests
+    ESPL__RISE_FACTOR = 8,  // members that begin to move in one update, in budgets
+    ESPL__LEAF_FILL = 112,  // members of a leaf that many arrivals fill
+    ESPL__MERGED_FILL = 96, // members of two leaves that become one
+    ESPL__MERGE_BELOW = 48, // members of a leaf that looks for another one to merge with
+};
+_Static_assert(1 << ESPL__PLACE_BITS == ESPL__CLUSTER_SIZE, "a member is a word");
+
+/// Categories. Order of results.
+enum { ESPL__STILL, ESPL__MOVING, ESPL__CATEGORIES };
+
+/// Bits of the state of a cluster. The last four say what an update has to write.
+enum {
+    ESPL__CLUSTER_USED = 1,
+    ESPL__CLUSTER_MOVING = 2,
+    ESPL__WRITE_POSES = 4,
+    ESPL__WRITE_VALUES = 8,
+    ESPL__WRITE_BOXES = 16,   // the poses before as well, because local boxes changed
+    ESPL__WRITE_MEMBERS = 32, // both, because its members are others, or in another order
+    ESPL__WRITE_ANY = 60,
+};
+
+/// Bits for the members of a cluster.
+typedef struct espl__member_bits {
+    uint64_t words[ESPL__MEMBER_WORDS];
+} espl__member_bits;
+
+/// A cluster, as updates know it.
+typedef struct espl__cluster {
+    uint32_t slots[ESPL__CLUSTER_SIZE];
+    uint32_t
+        moved_at[ESPL__CLUSTER_SIZE]; // low bits of the number of the mirror in which it moved last
+    espl_entity entities[ESPL__CLUSTER_SIZE];
+    uint64_t codes[ESPL__CLUSTER_SIZE]; // by which it was filed
+    /// Box of the cells that the members were filed in, and of centres that belong to it although they are
+    /// outside.
+    float home_low[3], home_high[3];
+    uint32_t count;
+    uint32_t dirty;              // its number in the list of clusters to be written
+    espl__member_bits gone;      // they are renderables no more
+    espl__member_bits leaving;   // they move to another cluster in this update
+    espl__member_bits reload;    // their values differ from those in the values block
+    espl__member_bits jumped;    // a write with ESPL_TELEPORT placed them
+    espl__member_bits astray;    // found outside of the home box at the last write
+    espl__member_bits bad_local; // a value is not finite or is negative
+    espl__member_bits bad_world; // the pose or the world box is not finite
+    espl__member_bits unions;    // ESPL_RENDERABLE_UNION
+} espl__cluster;
+
+enum { ESPL__CLUSTER_PAGE = 16, ESPL__CLUSTER_ALIGNMENT = 64 }; // clusters of a page
+
+/// A leaf of a tree of codes. Codes of its members are from `low` on, and not above that of the next leaf.
+typedef struct espl__leaf {
+    uint64_t low;
+    uint32_t cluster;
+} espl__leaf;
+
+/// A member that is to be inserted: a new one, or one that moves to another cluster. A cache line.
+typedef struct espl__arrival {
+    uint64_t code;
+    uint32_t slot;
+    uint32_t source;   // member, or ESPL__FROM_STORE and its own number
+    uint32_t moved_at; // as espl__cluster.moved_at
+    espl_entity entity;
+    espl_bounds bounds;         // of a new one
+    espl_renderable renderable; // of a new one
+} espl__arrival;
+_Static_assert(sizeof(espl__arrival) == 64, "arrival: a cache line");
+
+/// Arrivals of one category that go into one leaf.
+typedef struct espl__run {
+    uint32_t leaf;         // ESPL__NO_CLUSTER: there is none yet
+    uint32_t begin, count; // in the sorted arrivals
+    uint32_t pieces;       // leaves that it becomes
+} espl__run;
+
+/// A cluster that an update writes.
+typedef struct espl__dirty {
+    uint32_t cluster;
+    uint32_t sources; // number of its array of sources; ESPL__NO_CLUSTER: the members are as before
+    const espl__values *old_values;
+    const espl__poses *old_poses;
+    espl__values *values; // NULL: as before
+    espl__poses *poses;   // NULL: as before
+    espl__poses *before;  // NULL: old_poses
+    espl__stretches *stretches;
+    espl__member_bits
+        load; // of the members before this update: values that are read from the store
+    espl__member_bits jumped; // of them: a write with ESPL_TELEPORT placed them
+    uint32_t bad, unions;     // such members before this update
+    uint32_t moved;           // members that stay and whose pose differs
+    bool is_new;              // all of its members are
+    bool is_same;             // the poses and boxes are those before
+    bool is_filled;
+} espl__dirty;
+
+/// Sources of the members of a cluster: members before this update, or arrivals.
+typedef struct espl__sources {
+    uint32_t of[ESPL__CLUSTER_SIZE];
+} espl__sources;
+
+struct espl_renderables {
+    espl_world *world;
+    espl__attachment attachment;
+    espl__tables tables;
+    espl_component bounds, renderable, layers;
+    espl__cells cells;
+    uint32_t budget;
+    uint64_t last;    // moment of the last update; 0: there was none
+    uint64_t version; // of the store at that time
+    // By slot.
+    uint32_t *member_of;  // stb array
+    uint32_t *layers_of;  // stb array: effective layers; NULL: all bits everywhere
+    uint64_t *noted;      // stb array of bits: slots in `candidates`
+    uint64_t *climbed;    // stb array of bits: slots whose ancestors were looked at
+    uint32_t known_slots; // slots from here on have no member
+    // By cluster, of the numbers of the tables.
+    espl__cluster **pages;                      // stb array
+    uint8_t *states;                            // stb array
+    espl__leaf *leaves[ESPL__CATEGORIES];       // stb arrays
+    espl__leaf *spare_leaves[ESPL__CATEGORIES]; // stb arrays, exchanged with them
+    size_t counts[ESPL__CATEGORIES];            // members
+    size_t union_count, bad_count;
+    bool has_new_order;
+    size_t reserved; // arrivals that memory was reserved for
+    // Lists of an update: stb arrays, kept for the next one.
+    uint32_t *candidates; // slots that may have another entity
+    uint32_t *gone;       // members; kept where an update is refused
+    uint32_t *jumps;      // slots that a write with ESPL_TELEPORT placed
+    uint32_t *relocated;  // members that have another slot
+    espl__arrival *arrivals[ESPL__CATEGORIES];
+    espl__run *runs[ESPL__CATEGORIES];
+    uint32_t *orders[ESPL__CATEGORIES]; // arrivals in the order of their codes
+    espl__sort_key *keys[ESPL__CATEGORIES];
+    espl__dirty *dirty;
+    espl__sources *sources;
+    uint32_t *astray; // clusters that have some
+    // Levels of detail: pages of ESPL__LOD_PAGE keys.
+    espl_lods **lod_pages;
+    uint32_t lod_count;
+};
+
+/// An update under way.
+typedef struct espl__update {
+    espl_renderables_report report;
+    uint32_t number;     // low bits of the number of the mirror
+    uint32_t rises;      // members that may begin to move
+    bool is_union_whole; // each union is to be computed
+    bool has_sides;      // some node has a stretch
+    size_t added, new_clusters;
+    size_t mixed_clusters; // new clusters that may get members of a leaf
+    size_t thin_clusters; // clusters that have few members left, and may be merged with another one
+} espl__update;
+
+// --- Access ---
+
+static inline espl__cluster *espl__cluster_at(const espl_renderables *r, uint32_t cluster)
+{
+    ESPL_CHECK_FULL(cluster / ESPL__CLUSTER_PAGE < espl__array_length(r->pages));
+    return &r->pages[cluster / ESPL__CLUSTER_PAGE][cluster % ESPL__CLUSTER_PAGE];
+}
+static inline uint32_t espl__member_cluster(uint32_t member)
+{
+    return member >> ESPL__PLACE_BITS;
+}
+static inline uint32_t espl__member_place(uint32_t member)
+{
+    return member & (ESPL__CLUSTER_SIZE - 1);
+}
+static inline uint32_t espl__member(uint32_t cluster, uint32_t place)
+{
+    return cluster << ESPL__PLACE_BITS | place;
+}
+static inline bool espl__has_bit(const espl__member_bits *bits, uint32_t place)
+{
+    return (bits->words[place / 64] >> (place % 64) & 1) != 0;
+}
+static inline void espl__set_bit(espl__member_bits *bits, uint32_t place)
+{
+    bits->words[place / 64] |= UINT64_C(1) << (place % 64);
+}
+static inline bool espl__has_bits(const espl__member_bits *bits)
+{
+    return (bits->words[0] | bits->words[1]) != 0;
+}
+uint32_t espl__count_members(const espl__member_bits *bits);
+
+/// Note that an update is to write a cluster. There is room in the list for every cluster.
+/// @param bits  ESPL__WRITE_ bits.
+static inline void espl__mark_dirty(espl_renderables *r, uint32_t cluster, uint32_t bits)
+{
+    const uint8_t state = r->states[cluster];
+
+    ESPL_CHECK_FULL((state & ESPL__CLUSTER_USED) != 0);
+    if ((state & ESPL__WRITE_ANY) == 0) {
+        const size_t at = espl__array_length(r->dirty);
+
+        espl__cluster_at(r, cluster)->dirty = (uint32_t)at;
+        ESPL_ARRAY_PUSH(r->dirty, (espl__dirty){.cluster = cluster, .sources = ESPL__NO_CLUSTER});
+    }
+    r->states[cluster] = (uint8_t)(state | bits);
+}
+
+// --- What entities are (members.c) ---
+
+/// What the entities of an archetype are to renderables.
+typedef struct espl__row_kind {
+    uint32_t archetype; // ESPL__NONE: none yet
+    bool is_renderable;
+    uint32_t bounds, renderable, layers; // numbers of the columns; ESPL__NONE: it has none
+} espl__row_kind;
+
+/// A cache of them for one update.
+typedef struct espl__row_kinds {
+    const espl_renderables *r;
+    espl__row_kind kinds[32];
+} espl__row_kinds;
+
+void espl__row_kinds_begin(espl__row_kinds *kinds, const espl_renderables *r);
+const espl__row_kind *espl__row_kind_of(espl__row_kinds *kinds, uint32_t archetype);
+/// Read the values of an entity that is a renderable.
+void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32_t index,
+                       espl_bounds *bounds, espl_renderable *renderable);
+/// Tell whether the numbers of bounds are finite, and no half is negative.
+bool espl__bounds_are_sound(const espl_bounds *bounds);
+/// Return the stretch of a slot; NULL: 1, 1, 1. @param room  what it may be stored in.
+const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float room[3]);
+
+/// Make the arrays by slot as long as the forest has slots. @return false: no memory.
+bool espl__slots_reserve(espl_renderables *r);
+/// List what came, went and moved. @return false: no memory.
+bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__update *u);
+/// List the members whose values changed. Cannot fail.
+void espl__collect_values(espl_renderables *r, espl__row_kinds *kinds, espl__update *u);
+/// Note that a member moved, or that something of its world may have changed. @return false: no memory.
+bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, uint32_t member);
+/// Note each entity with ESPL_RENDERABLE_UNION above a slot.
+void espl__climb_unions(espl_renderables *r, uint32_t slot);
+/// Bring effective layers up to date. @return false: no memory.
+bool espl__collect_layers(espl_renderables *r, espl__row_kinds *kinds, espl__update *u);
+/// Forget the candidates of an update.
+void espl__clear_candidates(espl_renderables *r);
+/// List the members that are to be filed anew. @return false: no memory.
+bool espl__collect_astray(espl_renderables *r, espl__update *u);
+/// List a member that moves to another cluster. @return false: no memory.
+bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint32_t moved_at,
+                     uint64_t code);
+/// Compute the code of a member where it is now.
+uint64_t espl__code_now(const espl_renderables *r, uint32_t member);
+
+// --- Clusters (clusters.c) ---
+
+/// Sort the arrivals of each category, find their leaves, and count the clusters that they need.
+/// @return false: no memory.
+bool espl__plan_arrivals(espl_renderables *r, espl__update *u);
+/// Make room for so many clusters. @return false: no memory.
+bool espl__clusters_reserve(espl_renderables *r, size_t clusters);
+/// Return the cluster that a code goes into; ESPL__NO_CLUSTER where there is none.
+uint32_t espl__find_cluster(const espl_renderables *r, int category, uint64_t code);
+/// Return how many members of a cluster are in no result because of their numbers.
+static inline uint32_t espl__count_bad(const espl__cluster *cluster)
+{
+    const espl__member_bits bad = {{
+        cluster->bad_local.words[0] | cluster->bad_world.words[0],
+        cluster->bad_local.words[1] | cluster->bad_world.words[1],
+    }};
+
+    return espl__count_members(&bad);
+}
+/// Remove and insert what was listed. Cannot fail. Precondition: reserved.
+void espl__refile(espl_renderables *r, espl__update *u);
+
+// --- Writing (fill.c) ---
+
+/// Count the blocks that an update takes at most.
+void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__tables_need *need);
+/// Take the blocks of the listed clusters. Precondition: reserved.
+void espl__take_blocks(espl_renderables *r);
+/// Write them on the executor of the world.
+void espl__fill(espl_renderables *r, espl__update *u);
+/// Make them the newest entries.
+void espl__set_blocks(espl_renderables *r, espl__update *u);
+/// Compute the world box of an entity with ESPL_RENDERABLE_UNION.
+void espl__box_of_union(const espl_renderables *r, uint32_t slot, float box[ESPL__BOX_NUMBERS]);
+
+// --- The rest ---
+
+/// Return the first rule that renderables break, or NULL (validate.c). @param where  out: the entity concerned.
+const char *espl__renderables_broken_rule(const void *renderables, espl_entity *where);
+/// Return the bytes of renderables.
+size_t espl__renderables_bytes(const void *renderables);
+/// Free memory that the next updates do not need. @return false: no memory to move to for a part.
+bool espl__renderables_trim(void *renderables);
+
+#endif

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: MIT
+// Clusters of many members: leaves that divide and merge, members that move to another cluster, come and
+// go, each compared with the world.
+#include "tests/inside.h"
+#include "tests/renderables/seeing.h"
+
+// Entities with boxes, some of them in hierarchies.
+typedef struct field {
+    test_world test;
+    seeing s;
+    espl_entity *entities;
+    uint32_t count, room;
+    uint64_t random;
+    bool never_lacks; // memory does not run out
+} field;
+
+static void field_begin(field *f, const espl_renderables_def *def, const espl_executor *executor)
+{
+    *f = (field){.random = 5};
+    test_world_begin(&f->test, 1, executor);
+    seeing_begin(&f->s, f->test.world, def);
+}
+
+static void field_end(field *f)
+{
+    seeing_end(&f->s);
+    test_world_end(&f->test);
+    free(f->entities);
+}
+
+static espl_transform draw_place(field *f, float extent)
+{
+    return test_at(test_between(&f->random, -extent, extent),
+                   test_between(&f->random, -extent, extent),
+                   test_between(&f->random, -extent, extent));
+}
+
+// Add entities with boxes. @param tree  how many are in a hierarchy.
+static void add_boxes(field *f, uint32_t count, uint32_t tree, float extent)
+{
+    espl_world *const world = f->test.world;
+
+    if (f->count + count > f->room) {
+        f->room = 2 * (f->count + count);
+        f->entities = realloc(f->entities, f->room * sizeof *f->entities);
+        ck_assert_ptr_nonnull(f->entities);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl_transform place = draw_place(f, i % tree == 0 ? extent : 3);
+        const espl_bounds bounds = {{0, 0, 0}, {1, 1, 1}};
+        const espl_renderable renderable = {i % 5, i, 0};
+        espl_entity *const entity = &f->entities[f->count];
+        const espl_component_value values[2] = {
+            {f->s.bounds, sizeof bounds, &bounds},
+            {f->s.renderable, sizeof renderable, &renderable},
+        };
+        const espl_change_def change = {.add = values, .add_count = 2};
+        const espl_entity parent = i % tree == 0 ? test_null : entity[-(int32_t)(i % tree)];
+
+        ck_assert_int_ge(espl_create_node(world, parent, &place, NULL, entity), 0);
+        ck_ok(espl_change_components(world, *entity, &change));
+        f->count += 1;
+    }
+}
+
+static void move(field *f, uint32_t at, float extent)
+{
+    const espl_transform place = draw_place(f, extent);
+
+    ck_assert_int_ge(espl_set_local_transform(f->test.world, f->entities[at], &place), 0);
+}
+
+static void destroy_at(field *f, uint32_t at)
+{
+    ck_assert_int_ge(espl_destroy(f->test.world, f->entities[at], ESPL_EXTENT_ENTITY), 0);
+    f->count -= 1;
+    f->entities[at] = f->entities[f->count];
+}
+
+static espl_renderables_report see_valid(field *f)
+{
+    const espl_renderables_report report = see(&f->s);
+
+    test_world_is_valid(f->test.world);
+    return report;
+}
+
+// --- Leaves ---
+
+TEST_LOOP(leaf_divides_when_it_is_full, 0, 3)
+{
+    static const uint32_t counts[3] = {128, 129, 257};
+    static const uint32_t leaves[3] = {1, 2, 3};
+    field f;
+
+    if (test_lacks_room(300, "a full cluster")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, counts[_i], 1, 0); // all at one point
+    const espl_renderables_report report = see_valid(&f);
+
+    ck_assert_uint_eq(report.clusters, leaves[_i]);
+    ck_assert_uint_eq(report.added, counts[_i]);
+    ck_assert_uint_eq(report.moving, 0);
+    add_boxes(&f, 1, 1, 0);
+    ck_assert_uint_le(see_valid(&f).rewritten, 2);
+    field_end(&f);
+}
+
+TEST(clusters_merge_when_members_go)
+{
+    field f;
+
+    if (test_lacks_room(2100, "clusters that merge")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, 2000, 1, 500);
+    const size_t clusters = see_valid(&f).clusters;
+
+    while (f.count > 60) {
+        for (int i = 0; i < 90 && f.count > 60; ++i) {
+            destroy_at(&f, test_below(&f.random, f.count));
+        }
+        ck_assert_uint_gt(see_valid(&f).removed, 0);
+    }
+    ck_assert_uint_ge(clusters, 16);
+    ck_assert_uint_le(see_valid(&f).clusters, 3);
+    while (f.count != 0) {
+        destroy_at(&f, 0);
+    }
+    const espl_renderables_report report = see_valid(&f);
+
+    ck_assert_uint_eq(report.clusters + report.renderables, 0);
+    add_boxes(&f, 300, 3, 100);
+    ck_assert_uint_eq(see_valid(&f).added, 300);
+    field_end(&f);
+}
+
+// --- Categories ---
+
+TEST(members_that_move_are_filed_together_and_rest_again)
+{
+    enum { MOVERS = 20, ROUNDS = 140 };
+    field f;
+    size_t moving = 0;
+
+    if (test_lacks_room(1100, "clusters that move")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, 1000, 1, 500);
+    ck_assert_uint_eq(see_valid(&f).moving, 0);
+    for (int round = 0; round < 5; ++round) {
+        for (uint32_t i = 0; i < MOVERS; ++i) {
+            move(&f, i * 37, 500);
+        }
+        const espl_renderables_report report = see_valid(&f);
+
+        ck_assert_uint_eq(report.moved, MOVERS);
+        ck_assert_uint_eq(report.moving, MOVERS);
+        // From the second round on, only the cluster of the movers.
+        ck_assert_uint_le(report.rewritten, round == 0 ? MOVERS + 1 : round == 1 ? 2 : 3);
+    }
+    for (int round = 0; round < ROUNDS; ++round) {
+        moving = see(&f.s).moving;
+    }
+    ck_assert_uint_eq(moving, 0);
+    ck_assert_uint_eq(see_valid(&f).rewritten, 0);
+    field_end(&f);
+}
+
+TEST(update_at_rest_writes_no_cluster)
+{
+    field f;
+
+    if (test_lacks_room(600, "clusters at rest")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, 500, 5, 100);
+    (void)see_valid(&f);
+    const espl_renderables_report report = see_valid(&f);
+
+    ck_assert_uint_eq(report.rewritten + report.marked + report.moved + report.added, 0);
+    // A write of the same bits is none.
+    const espl_transform same = test_at(1, 2, 3);
+
+    ck_assert_int_ge(espl_set_local_transform(f.test.world, f.entities[0], &same), 0);
+    (void)see_valid(&f);
+    ck_assert_int_ge(espl_set_local_transform(f.test.world, f.entities[0], &same), 0);
+    ck_assert_uint_eq(see_valid(&f).moved, 0);
+    field_end(&f);
+}
+
+TEST(budget_bounds_how_many_are_filed_anew)
+{
+    const espl_renderables_def def = {.refile_budget = 10, .cell_size = 1};
+    field f;
+    size_t refiled = 0, waited = 0;
+
+    if (test_lacks_room(700, "clusters of which members move far")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, 600, 1, 300);
+    (void)see_valid(&f);
+    for (int round = 0; round < 20; ++round) {
+        for (uint32_t i = 0; i < 300; ++i) {
+            move(&f, i, 300);
+        }
+        const espl_renderables_report report = see_valid(&f);
+
+        ck_assert_uint_le(report.refiled, 10);
+        refiled += report.refiled;
+        waited += report.waiting;
+    }
+    ck_assert_uint_gt(refiled, 0);
+    ck_assert_uint_gt(waited, 0);
+    // In the end none waits.
+    for (int round = 0; round < 80; ++round) {
+        waited = see(&f.s).waiting;
+    }
+    ck_assert_uint_eq(waited, 0);
+    (void)see_valid(&f);
+    field_end(&f);
+}
+
+// --- Everything at once ---
+
+// List the entities that have boxes.
+static void list_boxes(field *f)
+{
+    const espl_query_def def = {.all = &f->s.bounds,
+                                .all_count = 1,
+                                .include = ESPL_INCLUDE_DISABLED | ESPL_INCLUDE_PREFABS};
+    espl_query query;
+
+    f->count = 0;
+    ck_ok(espl_query_begin(f->test.world, &def, &query));
+    while (espl_query_next(&query)) {
+        if (f->count + query.count > f->room) {
+            f->room = 2 * (f->count + (uint32_t)query.count);
+            f->entities = realloc(f->entities, f->room * sizeof *f->entities);
+            ck_assert_ptr_nonnull(f->entities);
+        }
+        memcpy(f->entities + f->count, query.entities, query.count * sizeof *f->entities);
+        f->count += (uint32_t)query.count;
+    }
+}
+
+static espl_entity draw_entity(field *f)
+{
+    return f->entities[test_below(&f->random, f->count)];
+}
+
+// Record a command of some kind.
+static void record_one(field *f, espl_recorder *lane, uint32_t key)
+{
+    const espl_transform place = draw_place(f, 300);
+    const espl_instance_def clone = {.source = draw_entity(f)};
+    const espl_bounds bounds = {{0, 1, 0}, {1, 2, test_between(&f->random, 0, 4)}};
+    const espl_layers layers = {(uint32_t)test_random(&f->random), 0};
+    const espl_entity entity = draw_entity(f);
+    espl_status status = ESPL_OK;
+
+    switch (test_below(&f->random, 9)) {
+    case 0:
+        status = f->count < 3000 ? espl_record_instantiate(lane, key, &clone,
+                                                           1 + test_below(&f->random, 30), NULL)
+                                 : ESPL_OK;
+        break;
+    case 1:
+        status = espl_record_destroy(lane, key, entity,
+                                     test_one_in(&f->random, 2) ? ESPL_EXTENT_ENTITY
+                                                                : ESPL_EXTENT_SUBTREE);
+        break;
+    case 2:
+        status = espl_record_attach(lane, key, entity, draw_entity(f), NULL);
+        break;
+    case 3:
+        status = espl_record_detach(lane, key, entity, ESPL_KEEP_WORLD);
+        break;
+    case 4:
+        status = espl_record_add_component(lane, key, entity, f->s.bounds, &bounds, sizeof bounds);
+        break;
+    case 5:
+        status = espl_record_add_component(lane, key, entity, f->s.layers, &layers, sizeof layers);
+        break;
+    case 6:
+        status = test_one_in(&f->random, 2)
+                     ? espl_record_add_component(lane, key, entity, ESPL_DISABLED, NULL, 0)
+                     : espl_record_remove_component(lane, key, entity, ESPL_DISABLED);
+        break;
+    default:
+        status = espl_record_write(lane, key, entity, ESPL_WRITE_LOCAL_TRANSFORM, &place);
+        break;
+    }
+    ck_ok(status);
+}
+
+// Play commands, at first with memory that runs out.
+static void play_some(field *f)
+{
+    const uint32_t count = 1 + test_below(&f->random, 60);
+    espl_command_buffer *commands = NULL;
+
+    if (f->count == 0) {
+        return;
+    }
+    ck_ok(espl_command_buffer_create(f->test.world, 1, &commands));
+    for (uint32_t i = 0; i < count; ++i) {
+        record_one(f, espl_command_buffer_recorder(commands, 0), i);
+    }
+    test_heap_arm(&f->test.heap, f->never_lacks ? 0 : 1 + test_below(&f->random, 40), true);
+    const espl_status status = espl_play(f->test.world, commands, NULL);
+
+    test_heap_arm(&f->test.heap, 0, false);
+    if (status == ESPL_ERR_NO_MEMORY) {
+        // An update in between sees a playback that was undone.
+        f->s.ignores_before = true;
+        (void)see(&f->s);
+        ck_assert_int_ge(espl_play(f->test.world, commands, NULL), 0);
+    }
+    espl_command_buffer_destroy(commands);
+    list_boxes(f);
+}
+
+// One round of changes of many members.
+static void change_many(field *f)
+{
+    const uint32_t share = 1 + test_below(&f->random, 20);
+
+    for (uint32_t i = 0; i < f->count; ++i) {
+        if (test_one_in(&f->random, share)) {
+            move(f, i, test_one_in(&f->random, 3) ? 400 : 4);
+        }
+    }
+    if (test_one_in(&f->random, 3) && f->count < 3000) {
+        add_boxes(f, 1 + test_below(&f->random, test_one_in(&f->random, 4) ? 700 : 20),
+                  1 + test_below(&f->random, 6), 400);
+    }
+    for (uint32_t i = test_one_in(&f->random, 3) ? test_below(&f->random, f->count / 2 + 1) : 0;
+         i != 0 && f->count != 0; --i) {
+        destroy_at(f, test_below(&f->random, f->count));
+    }
+    if (test_one_in(&f->random, 2)) {
+        play_some(f);
+    }
+    if (test_one_in(&f->random, 10)) {
+        ck_assert_int_ge(espl_compact(f->test.world), 0);
+    }
+    if (test_one_in(&f->random, 25)) {
+        ck_assert_int_ge(espl_world_clear(f->test.world), 0);
+        f->count = 0;
+    }
+}
+
+static void run_many(uint64_t seed, const espl_renderables_def *def, const espl_executor *executor,
+                     size_t rounds)
+{
+    field f;
+
+    field_begin(&f, def, executor);
+    test_cut_jobs(f.test.world, 4);
+    f.random = seed;
+    for (size_t round = 0; round < rounds; ++round) {
+        change_many(&f);
+        if (test_one_in(&f.random, 3)) {
+            // Each allocation may fail: the next update does the work.
+            test_heap_arm(&f.test.heap, 1 + test_below(&f.random, 20), true);
+            const espl_status status = espl_renderables_update(f.s.renderables, NULL, NULL);
+
+            test_heap_arm(&f.test.heap, 0, false);
+            ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+            test_world_is_valid(f.test.world);
+            f.s.number += status == ESPL_OK ? 1 : 0;
+            f.s.ignores_before = status == ESPL_OK;
+        }
+        (void)see(&f.s);
+        f.s.ignores_before = false;
+        test_world_is_valid(f.test.world);
+    }
+    test_tell_figure(f.s.checked, "renderables compared with mirrors");
+    field_end(&f);
+}
+
+TEST_LOOP(mirror_follows_many_members, 0, 6)
+{
+    static const espl_renderables_def defs[6] = {
+        {0},
+        {.cell_size = 0.01f},
+        {.cell_size = 1e6f},
+        {.refile_budget = 1},
+        {.refile_budget = 100000},
+        {.readers = 1},
+    };
+    test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 5, .random = 7};
+    espl_executor executor = test_executor_of(&hostile);
+    const bool has_threads = _i % 3 == 0 && test_has_threads();
+
+    if (test_lacks_room(4000, "many members")) {
+        return;
+    }
+    if (has_threads) {
+        ck_ok(espl_executor_create(&(espl_threads_def){.workers = 3}, &executor));
+    }
+    run_many(100 + (uint64_t)_i, &defs[_i], _i % 3 != 2 ? &executor : NULL,
+             test_scaled_alone(40) * test_factor());
+    if (has_threads) {
+        espl_executor_destroy(&executor);
+    }
+}
+
+// Any number of workers gives the same mirror, bit for bit and in the same order.
+TEST(workers_give_the_same_mirror)
+{
+    test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 7, .random = 3};
+    const espl_executor executor = test_executor_of(&shuffled);
+    field two[2];
+
+    if (test_lacks_room(4000, "the same mirror twice")) {
+        return;
+    }
+    field_begin(&two[0], NULL, NULL);
+    field_begin(&two[1], NULL, &executor);
+    test_cut_jobs(two[1].test.world, 4);
+    for (int round = 0; round < 12; ++round) {
+        const espl_mirror *mirrors[2];
+
+        for (int i = 0; i < 2; ++i) {
+            two[i].never_lacks = true;
+            change_many(&two[i]);
+            two[i].s.ignores_before = true;
+            (void)see(&two[i].s);
+            mirrors[i] = espl_renderables_acquire(two[i].s.renderables);
+        }
+        ck_assert_uint_eq(mirrors[0]->order_count, mirrors[1]->order_count);
+        for (uint32_t i = 0; i < mirrors[0]->order_count; ++i) {
+            const espl__cluster_entry *const a = &mirrors[0]->entries[mirrors[0]->order[i]];
+            const espl__cluster_entry *const b = &mirrors[1]->entries[mirrors[1]->order[i]];
+            const uint32_t count = a->values->count;
+
+            ck_assert_uint_eq(count, b->values->count);
+            ck_assert_mem_eq(a->values->entities, b->values->entities,
+                             count * sizeof *a->values->entities);
+            ck_assert_mem_eq(a->poses->poses, b->poses->poses, count * sizeof *a->poses->poses);
+            ck_assert_mem_eq(a->before->poses, b->before->poses, count * sizeof *a->poses->poses);
+            ck_assert_mem_eq(a->poses->swept, b->poses->swept, sizeof a->poses->swept);
+        }
+    }
+    ck_assert_uint_gt(shuffled.calls, 0);
+    field_end(&two[0]);
+    field_end(&two[1]);
+}

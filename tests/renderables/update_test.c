@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+// Updates case by case: what they report, effective layers, boxes of hierarchies, values that are bad, jumps,
+// worlds that become other worlds, and memory.
+#include "tests/renderables/seeing.h"
+
+#include <espalier/history.h>
+#include <espalier/image.h>
+
+static test_world test;
+static seeing s;
+static espl_world *w;
+
+static void begin(const espl_renderables_def *def)
+{
+    test_world_begin(&test, 1, NULL);
+    w = test.world;
+    seeing_begin(&s, w, def);
+}
+
+static void end(void)
+{
+    seeing_end(&s);
+    test_world_end(&test);
+}
+
+// Give an entity a box of an edge of 2, and a key.
+static void dress(espl_entity entity, uint32_t key, uint32_t flags)
+{
+    const espl_bounds bounds = {{0, 0, 0}, {1, 1, 1}};
+    const espl_renderable renderable = {key, 7, flags};
+
+    ck_ok(espl_add_component(w, entity, s.bounds, &bounds, sizeof bounds));
+    ck_ok(espl_add_component(w, entity, s.renderable, &renderable, sizeof renderable));
+}
+
+// Make a renderable. @param x  local.
+static espl_entity make(espl_entity parent, float x)
+{
+    const espl_transform local = test_at(x, 0, 0);
+    espl_entity entity;
+
+    ck_assert_int_ge(espl_create_node(w, parent, &local, NULL, &entity), 0);
+    dress(entity, 1, 0);
+    return entity;
+}
+
+static void place(espl_entity entity, float x)
+{
+    const espl_transform local = test_at(x, 0, 0);
+
+    ck_assert_int_ge(espl_set_local_transform(w, entity, &local), 0);
+}
+
+static void set_layers(espl_entity entity, uint32_t mask, uint32_t flags)
+{
+    const espl_layers layers = {mask, flags};
+
+    ck_ok(espl_add_component(w, entity, s.layers, &layers, sizeof layers));
+}
+
+// Return what the mirror has of an entity, or a place without values.
+typedef struct mirrored {
+    const espl__cluster_entry *entry;
+    uint32_t place;
+} mirrored;
+
+static mirrored find(espl_entity entity)
+{
+    const espl_mirror *const mirror = espl_renderables_acquire(s.renderables);
+
+    for (uint32_t i = 0; i < mirror->order_count; ++i) {
+        const espl__cluster_entry *const entry = &mirror->entries[mirror->order[i]];
+
+        for (uint32_t at = 0; at < entry->values->count; ++at) {
+            if (entry->values->entities[at].index == entity.index) {
+                return (mirrored){entry, at};
+            }
+        }
+    }
+    return (mirrored){NULL, 0};
+}
+
+static uint32_t layers_of(espl_entity entity)
+{
+    const mirrored m = find(entity);
+
+    ck_assert_ptr_nonnull(m.entry);
+    return m.entry->values->layers[m.place];
+}
+
+// --- Lifetime ---
+
+TEST(definitions_that_are_wrong_are_refused)
+{
+    const espl_renderables_def wrong[] = {
+        {.cell_size = -1}, {.cell_size = NAN}, {.cell_size = INFINITY}, {.user_size = 65537}};
+    espl_renderables *other = NULL;
+
+    test_world_begin(&test, 1, NULL);
+    w = test.world;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        ck_assert_int_eq(espl_renderables_create(w, &wrong[i], &other), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_int_eq(espl_renderables_create(w, &(espl_renderables_def){.readers = 2}, &other),
+                     ESPL_ERR_UNSUPPORTED);
+    ck_assert_int_eq(espl_renderables_create(w, &(espl_renderables_def){.reserved = {1}}, &other),
+                     ESPL_ERR_UNSUPPORTED);
+    seeing_begin(&s, w, NULL);
+    ck_assert_int_eq(espl_renderables_create(w, NULL, &other), ESPL_ERR_EXISTS);
+    ck_assert_ptr_null(other);
+    end();
+}
+
+TEST(component_of_the_name_with_another_size_is_refused)
+{
+    const espl_component_def def = {.name = "renderable", .size = 4, .alignment = 4};
+    espl_component component = 0;
+    espl_renderables *other = NULL;
+
+    test_world_begin(&test, 1, NULL);
+    ck_ok(espl_component_register(test.world, &def, &component));
+    ck_assert_int_eq(espl_renderables_create(test.world, NULL, &other), ESPL_ERR_EXISTS);
+    ck_assert_ptr_null(other);
+    test_world_end(&test);
+}
+
+TEST(components_stay_and_are_found_again)
+{
+    begin(NULL);
+    const espl_entity e = make(test_null, 1);
+
+    (void)see(&s);
+    seeing_end(&s);
+    seeing_begin(&s, w, NULL);
+    ck_assert_uint_eq(see(&s).added, 1);
+    ck_assert_ptr_nonnull(find(e).entry);
+    end();
+}
+
+TEST(world_is_not_destroyed_before_its_renderables)
+{
+    begin(NULL);
+    const size_t traps = test.hooks.traps;
+
+    espl_world_destroy(w);
+    ck_assert_uint_eq(test.hooks.traps, traps + 1);
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_trap, "espl_renderables_destroy()"));
+    end();
+}
+
+// --- Reports ---
+
+TEST(report_counts_what_came_moved_and_went)
+{
+    espl_world_stats stats;
+
+    begin(NULL);
+    const espl_entity a = make(test_null, 1), b = make(a, 2);
+    espl_renderables_report report = see(&s);
+
+    ck_assert_uint_eq(report.added, 2);
+    ck_assert_uint_eq(report.removed + report.moved, 0);
+    place(a, 5);
+    report = see(&s);
+    ck_assert_uint_eq(report.moved, 2);
+    ck_assert_uint_eq(report.added, 0);
+    espl_stats(w, &stats);
+    ck_assert_uint_eq(stats.renderables, 2);
+    ck_assert_uint_gt(stats.bytes_renderables, 0);
+    ck_assert_uint_ge(stats.bytes_changes, stats.bytes_renderables);
+    ck_assert_int_ge(espl_destroy(w, b, ESPL_EXTENT_ENTITY), 0);
+    report = see(&s);
+    ck_assert_uint_eq(report.removed, 1);
+    ck_assert_uint_eq(report.renderables, 1);
+    end();
+}
+
+TEST(prefabs_and_disabled_entities_are_no_renderables)
+{
+    begin(NULL);
+    const espl_entity a = make(test_null, 1), b = make(test_null, 2);
+
+    ck_ok(espl_add_component(w, a, ESPL_PREFAB, NULL, 0));
+    ck_ok(espl_add_component(w, b, ESPL_DISABLED, NULL, 0));
+    ck_assert_uint_eq(see(&s).renderables, 0);
+    ck_ok(espl_remove_component(w, b, ESPL_DISABLED));
+    ck_assert_uint_eq(see(&s).added, 1);
+    ck_ok(espl_remove_component(w, b, s.bounds));
+    ck_assert_uint_eq(see(&s).removed, 1);
+    end();
+}
+
+TEST(entity_that_is_bad_is_named_until_it_is_not)
+{
+    espl_renderables_report report;
+    const espl_bounds good = {{0, 0, 0}, {1, 1, 1}};
+
+    begin(NULL);
+    const espl_entity a = make(test_null, 1), b = make(test_null, 2);
+
+    for (int i = 0; i < 6; ++i) {
+        espl_bounds bad = good;
+        float *const numbers = bad.center;
+
+        numbers[i] = i % 3 == 0 ? NAN : i % 3 == 1 ? INFINITY : -INFINITY;
+        ck_ok(espl_set_component(w, b, s.bounds, &bad, sizeof bad));
+        ck_assert_int_eq(espl_renderables_update(s.renderables, NULL, &report), ESPL_PARTLY);
+        demand_seen(&s, &report);
+        ck_assert_uint_eq(report.bad, 1);
+        ck_assert_uint_eq(report.first_bad.index, b.index);
+        // It stays bad, and is named again.
+        ck_assert_int_eq(espl_renderables_update(s.renderables, NULL, &report), ESPL_PARTLY);
+        demand_seen(&s, &report);
+        ck_ok(espl_set_component(w, b, s.bounds, &good, sizeof good));
+        ck_assert_uint_eq(see(&s).bad, 0);
+    }
+    place(a, 1);
+    end();
+}
+
+TEST(world_that_overflows_is_bad_until_it_comes_back)
+{
+    begin(NULL);
+    espl_transform huge = test_at(1, 0, 0);
+    const espl_entity a = make(test_null, 1), b = make(a, 3e38f);
+
+    (void)see(&s);
+    huge.scale = 1e10f;
+    ck_assert_int_eq(espl_set_local_transform(w, a, &huge), ESPL_OVERFLOW);
+    ck_assert_uint_eq(see(&s).first_bad.index, b.index);
+    place(a, 4);
+    ck_assert_uint_eq(see(&s).bad, 0);
+    ck_assert_uint_eq(see(&s).moved, 0);
+    end();
+}
+
+TEST(values_that_an_open_query_writes_after_an_update_are_found)
+{
+    espl_query query;
+
+    begin(NULL);
+    const espl_entity a = make(test_null, 1);
+    const espl_query_def def = {.all = &s.renderable, .all_count = 1};
+
+    (void)see(&s);
+    ck_ok(espl_query_begin(w, &def, &query));
+    ck_assert(espl_query_next(&query));
+    espl_renderable *const column = espl_query_write(&query, s.renderable, sizeof *column);
+
+    (void)see(&s);
+    column[0].key = 9;
+    espl_query_end(&query);
+    (void)see(&s);
+    const mirrored m = find(a);
+
+    ck_assert_uint_eq(m.entry->values->keys[m.place], 9);
+    end();
+}
+
+// --- Layers ---
+
+TEST(layers_of_a_parent_are_inherited)
+{
+    begin(NULL);
+    const espl_entity a = make(test_null, 1), b = make(a, 2), c = make(b, 3);
+
+    ck_assert_uint_eq((see(&s), layers_of(c)), UINT32_MAX);
+    set_layers(a, 6, 0);
+    ck_assert_uint_eq((see(&s), layers_of(c)), 6);
+    set_layers(b, 12, 0);
+    ck_assert_uint_eq((see(&s), layers_of(c)), 4);
+    ck_assert_uint_eq(layers_of(a), 6);
+    set_layers(b, 1, ESPL_LAYERS_ABSOLUTE);
+    ck_assert_uint_eq((see(&s), layers_of(c)), 1);
+    ck_ok(espl_remove_component(w, b, s.layers));
+    ck_assert_uint_eq((see(&s), layers_of(c)), 6);
+    ck_ok(espl_remove_component(w, a, s.layers));
+    ck_assert_uint_eq((see(&s), layers_of(c)), UINT32_MAX);
+    end();
+}
+
+TEST(parent_alone_that_changes_changes_the_layers_below)
+{
+    begin(NULL);
+    const espl_entity a = make(test_null, 1), b = make(a, 2), other = make(test_null, 3);
+
+    set_layers(a, 1, 0);
+    set_layers(other, 2, 0);
+    (void)see(&s);
+    ck_assert_int_ge(espl_attach(w, b, other, NULL), 0);
+    (void)see(&s);
+    ck_assert_uint_eq(layers_of(b), 2);
+    ck_assert_int_ge(espl_detach(w, b, ESPL_KEEP_WORLD), 0);
+    (void)see(&s);
+    ck_assert_uint_eq(layers_of(b), UINT32_MAX);
+    end();
+}
+
+TEST(parent_without_a_transform_or_layers_hides_no_child)
+{
+    espl_entity top;
+
+    begin(NULL);
+    ck_ok(espl_create(w, NULL, 0, 1, &top));
+    const espl_entity b = make(top, 2);
+
+    (void)see(&s);
+    ck_assert_uint_eq(layers_of(b), UINT32_MAX);
+    set_layers(top, 8, 0);
+    (void)see(&s);
+    ck_assert_uint_eq(layers_of(b), 8);
+    end();
+}
+
+// --- Boxes of hierarchies ---
+
+TEST(union_has_the_boxes_below_it)
+{
+    begin(NULL);
+    const espl_entity a = make(test_null, 0), b = make(a, 10), c = make(b, 10);
+
+    ck_ok(espl_set_component(w, a, s.renderable, &(espl_renderable){1, 0, ESPL_RENDERABLE_UNION},
+                             sizeof(espl_renderable)));
+    (void)see(&s);
+    const mirrored m = find(a);
+
+    ck_assert_float_ge(m.entry->poses->boxes[0][m.place] + m.entry->poses->boxes[3][m.place], 21);
+    place(c, 20); // a renderable below moves alone
+    (void)see(&s);
+    ck_assert_int_ge(espl_destroy(w, c, ESPL_EXTENT_ENTITY), 0);
+    (void)see(&s);
+    ck_assert_int_ge(espl_detach(w, b, ESPL_KEEP_WORLD), 0);
+    (void)see(&s);
+    end();
+}
+
+// --- Jumps ---
+
+TEST(entity_that_jumps_has_no_pose_before)
+{
+    begin(NULL);
+    const espl_entity a = make(test_null, 0), b = make(a, 10), other = make(test_null, 3);
+    const espl_transform far = test_at(100, 0, 0);
+
+    (void)see(&s);
+    s.ignores_before = true;
+    place(other, 4);
+    ck_assert_int_ge(
+        espl_write_one(w, a, (espl_write_kind)(ESPL_WRITE_LOCAL_TRANSFORM | ESPL_TELEPORT), &far),
+        0);
+    const espl_renderables_report report = see(&s);
+    const espl_entity jumped[2] = {a, b};
+
+    ck_assert_uint_eq(report.moved, 3);
+    for (int i = 0; i < 2; ++i) {
+        const mirrored m = find(jumped[i]);
+
+        ck_assert(
+            espl__pose_is_same(&m.entry->before->poses[m.place], &m.entry->poses->poses[m.place]));
+    }
+    const mirrored m = find(other);
+
+    ck_assert(
+        !espl__pose_is_same(&m.entry->before->poses[m.place], &m.entry->poses->poses[m.place]));
+    end();
+}
+
+// --- Other worlds ---
+
+TEST(update_finds_what_a_rewind_restored)
+{
+    espl_history *history = NULL;
+
+    begin(NULL);
+    const espl_entity a = make(test_null, 0), b = make(a, 10);
+
+    ck_ok(espl_history_create(w, NULL, &history));
+    ck_ok(espl_history_mark(history, 1));
+    (void)see(&s);
+    place(b, 30);
+    ck_assert_int_ge(espl_destroy(w, a, ESPL_EXTENT_ENTITY), 0);
+    (void)make(test_null, 6);
+    set_layers(b, 3, 0);
+    (void)see(&s);
+    ck_ok(espl_history_rewind(history, 1, 0, NULL));
+    s.ignores_before = true;
+    (void)see(&s);
+    test_world_is_valid(w);
+    espl_history_destroy(history);
+    end();
+}
+
+TEST(update_finds_an_image_and_an_empty_world)
+{
+    size_t size;
+    void *image;
+
+    if (test_lacks_room(200, "an image of many")) {
+        return;
+    }
+    begin(NULL);
+    for (int i = 0; i < 40; ++i) {
+        (void)make(make(test_null, (float)i), 2);
+    }
+    (void)see(&s);
+    size = espl_image_size(w);
+    image = test_array(1, size);
+    ck_ok(espl_image_save(w, image, size));
+    s.ignores_before = true;
+    espl_entity e = make(test_null, 3);
+    set_layers(e, 3, 0);
+    (void)see(&s);
+    ck_assert_int_ge(espl_world_clear(w), 0);
+    ck_assert_uint_eq(see(&s).renderables, 0);
+    test_world_is_valid(w);
+    ck_ok(espl_image_load(w, image, size, 0, NULL));
+    ck_assert_uint_eq(see(&s).renderables, 80);
+    test_world_is_valid(w);
+    free(image);
+    end();
+}
+
+// --- Memory ---
+
+TEST(bytes_of_the_user_are_in_the_mirror)
+{
+    const uint64_t bytes = 77;
+    espl_mirror_description mirror;
+
+    begin(&(espl_renderables_def){.user_size = sizeof bytes});
+    ck_ok(espl_renderables_update(s.renderables, &bytes, NULL));
+    espl_mirror_describe(espl_renderables_acquire(s.renderables), &mirror);
+    ck_assert_mem_eq(mirror.user, &bytes, sizeof bytes);
+    ck_ok(espl_renderables_update(s.renderables, NULL, NULL));
+    espl_mirror_describe(espl_renderables_acquire(s.renderables), &mirror);
+    ck_assert_uint_eq(*(const uint64_t *)mirror.user, 0);
+    end();
+}
+
+TEST(update_takes_no_memory_that_was_reserved)
+{
+    enum { COUNT = 300 };
+    espl_entity all[COUNT];
+
+    if (test_lacks_room(COUNT, "reserved updates")) {
+        return;
+    }
+    begin(NULL);
+    for (int i = 0; i < COUNT; ++i) {
+        all[i] = make(test_null, (float)(i * 7 % COUNT));
+    }
+    ck_ok(espl_renderables_reserve(s.renderables, COUNT));
+    if (test_moves_always()) {
+        end();
+        return;
+    }
+    for (int round = 0; round < 10; ++round) {
+        for (int i = round; i < COUNT && round != 0; i += 3) {
+            place(all[i], (float)(i * round % COUNT));
+        }
+        test_heap_arm(&test.heap, 1, true);
+        const espl_status status = espl_renderables_update(s.renderables, NULL, NULL);
+
+        test_heap_arm(&test.heap, 0, false);
+        ck_ok(status);
+    }
+    ck_assert_int_eq(espl_renderables_reserve(s.renderables, SIZE_MAX), ESPL_ERR_LIMIT);
+    end();
+}
+
+// Each allocation of an update fails in turn: the mirror before stays, and the update that follows is right.
+TEST(update_without_memory_leaves_the_mirror_before)
+{
+    size_t failures = 1;
+
+    if (test_lacks_room(1000, "an update without memory")) {
+        return;
+    }
+    begin(NULL);
+    for (int i = 0; i < 150; ++i) {
+        (void)make(make(test_null, (float)i), 2);
+    }
+    (void)see(&s);
+    for (size_t nth = 1; failures != 0; ++nth) {
+        const espl_mirror *const before = espl_renderables_acquire(s.renderables);
+        const espl_entity a = make(test_null, (float)nth);
+
+        ck_assert_uint_lt(nth, 200);
+        place(make(a, 1), 2);
+        set_layers(a, (uint32_t)nth, 0);
+        ck_assert_int_ge(espl_compact(w), 0); // frees what updates keep
+        test_heap_arm(&test.heap, nth, false);
+        const espl_status status = espl_renderables_update(s.renderables, NULL, NULL);
+
+        failures = test.heap.failures;
+        test_heap_arm(&test.heap, 0, false);
+        test_world_is_valid(w);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            ck_assert_uint_ne(failures, 0);
+            ck_assert_ptr_eq(espl_renderables_acquire(s.renderables), before);
+        } else {
+            // What failed was not needed.
+            ck_ok(status);
+            s.number += 1;
+            s.ignores_before = true;
+        }
+        (void)see(&s);
+        s.ignores_before = false;
+        test_world_is_valid(w);
+    }
+    end();
+}
