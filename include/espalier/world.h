@@ -156,7 +156,7 @@ typedef struct espl_world_stats {
     size_t bytes_names; ///< Of bytes_store: their names.
     size_t watches;       ///< Of espalier/watch.h.
     size_t planes;        ///< Kinds of changes that are marked for them and for motion.
-    /// Of bytes: watches, a history, and marks of changes, which bytes_store and bytes_tree count too.
+    /// Of bytes: watches, a history, renderables, and marks of changes, which bytes_store and bytes_tree count too.
     size_t bytes_changes;
     size_t presented; ///< Calls of espl_present() that computed shown worlds, since the world was made.
     size_t blended;   ///< The sum of espl_present_report.blended, which depends on the layout.

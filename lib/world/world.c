@@ -256,8 +256,8 @@ espl_status espl_world_create(const espl_world_def *def, espl_world **out)
     return ESPL_OK;
 }
 
-// Trap because command buffers or watches of the world are still live. They point to its heap and its
-// store, so that freeing the world would leave them dangling.
+// Trap because command buffers, watches, a history or renderables of the world are still live. They point to
+// its heap and its store, so that freeing the world would leave them dangling.
 static void trap_alive(const espl_world *world, const char *what, const char *plural,
                        uint32_t count, const char *call)
 {
@@ -271,7 +271,7 @@ static void trap_alive(const espl_world *world, const char *what, const char *pl
                        call);
 }
 
-// Tell whether a world has command buffers or watches, and trap.
+// Tell whether a world has command buffers, watches, a history or renderables, and trap.
 static bool has_users(const espl_world *world)
 {
     if (world->commands_alive != 0) {
