@@ -76,7 +76,8 @@ static bool play_on_tape(const tool_options *options, tool_scene *scene, tool_co
     page_text text = {0};
     const espl_tape recorded = {.user = &text, .append = append_to_text};
     tool_options own = *options;
-    play_show show = {.options = &own, .scene = scene, .tape = &recorded};
+    // The page culls by the bounds that are on the tape.
+    play_show show = {.options = &own, .scene = scene, .tape = &recorded, .has_bounds = true};
 
     own.frames = options->frames != 0 ? options->frames : FRAMES;
     bool is_good = show_open(&show, fault) && show_run(&show, fault) && show_judge(&show, fault);

@@ -4,7 +4,8 @@
 //     node browser.mjs chromium|firefox DIRECTORY
 //
 // DIRECTORY has what browser_test.sh made: pages, native.txt with the hashes of walk.html, node.txt with an
-// entity of frame 60, and packages of npm. Pictures go there. It prints a line of TAP for each check.
+// entity of frame 60, and packages of npm. CULLED is the program that culls. Pictures go there. It prints a line of TAP for each check.
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -494,6 +495,86 @@ async function checkTapes(browser) {
     await page.close();
 }
 
+/** What the page says of its second camera: boxes seen, all, and a sum over the entities; and the program of it. */
+async function cullTwice(page, tape) {
+    const [words, frames, ...own] = await page.evaluate(() => {
+        const { culling } = espalier.scene;
+        const { engine } = espalier.player;
+        const states = engine.u8(engine.call("culling_states"), engine.call("scene_capacity"));
+        let sum = 0;
+
+        states.forEach((state, i) => {
+            sum = (sum + (state === 2 ? Math.imul(i, 2654435761 | 0) : 0)) >>> 0;
+        });
+        return [[...new Uint32Array(culling.matrix.buffer)], espalier.player.segment, culling.seen, culling.count,
+            sum.toString(16).padStart(8, "0")];
+    });
+    const program = execFileSync(process.env.CULLED, [tape, String(frames),
+        ...words.map((word) => word.toString(16))], { encoding: "utf8" });
+
+    return [own.join(" "), program.trim()];
+}
+
+/** Colours of the bones: how many are those of culled ones. */
+function countGray(page) {
+    return page.evaluate(() => espalier.scene.grayCount);
+}
+
+/** The second camera, whose boxes are culled in the module as in the program. */
+async function checkCulling(browser) {
+    const tape = `${directory}/some.tape`;
+    const native = readFileSync(`${directory}/some.txt`, "utf8").trim().split("\n");
+    const { page, seen } = await open(browser, "some.html");
+    const results = [], wrong = [];
+
+    await checked(page);
+    await goFrame(page, 12);
+    const before = await countGray(page);
+
+    await press(page, "c");
+    const text = await textOf(page, "#culled");
+    const first = await cullTwice(page, tape);
+
+    results.push(first);
+    ok(/^[\d,]+ of [\d,]+ boxes seen: \d+\.\d % culled$/.test(text) && before === 0 && (await countGray(page)) > 0,
+        "a second camera sees a part of the boxes, and what it does not see is grey", text);
+    await shoot(page, "culled");
+    for (const frame of [20, 3, 29, 0]) {
+        await goFrame(page, frame);
+        results.push(await cullTwice(page, tape));
+        if ((await hashNow(page)) !== native[frame]) {
+            wrong.push(frame);
+        }
+    }
+    await press(page, "b");
+    await shoot(page, "boxes");
+    ok(await page.$eval("#boxes", (button) => button.getAttribute("aria-pressed") === "true"), "boxes are drawn");
+    await page.evaluate(() => espalier.tree.select(espalier.player.engine.u32(
+        espalier.player.engine.call("scene_row_entities"), 1)[0]));
+    await press(page, "f", "x");
+    results.push(await cullTwice(page, tape));
+    await press(page, ".", ".");
+    await press(page, "ArrowRight", "ArrowRight");
+    results.push(await cullTwice(page, tape));
+    const counts = results.map(([own]) => own.split(" ").map(Number));
+    ok(results.every(([own, program]) => own === program) &&
+        counts.every(([part, all]) => part > 0 && part < all),
+    "it sees what espl_cull() of the program sees, in frames in any order and from elsewhere",
+    results.map((pair) => pair.join(" / ")).join("\n"));
+    ok(wrong.length === 0, "culling leaves the bits as they are", wrong.join(" "));
+    const found = await violations(page);
+
+    ok(found.length === 0, "axe-core finds no violation with it", found.join("\n"));
+    await press(page, "c");
+    ok((await countGray(page)) === 0 && (await page.$eval("#culled", (output) => output.hidden)), "it goes away");
+    await drop(page, "plain.tape", makeTape([makeCreate(2), frameRecord]));
+    await press(page, "c");
+    ok((await textOf(page, "#culled")) === "This world has no boxes.", "a world without boxes is said to have none",
+        await textOf(page, "#culled"));
+    ok(seen.complaints.length === 0, "culling gives no error", seen.complaints.join("\n"));
+    await page.close();
+}
+
 /** Two tapes that part, and the page of them that diff wrote. */
 async function checkParting(browser) {
     const { page, seen } = await open(browser, "parts.html");
@@ -660,6 +741,7 @@ const browser = await launch();
 try {
     await checkMotion(browser);
     await checkNames(browser);
+    await checkCulling(browser);
     await checkHashes(browser);
     await checkBare(browser);
     await checkParting(browser);

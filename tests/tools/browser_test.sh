@@ -40,6 +40,12 @@ cp viewer.html "$scratch/bare.html"
     "$espalier" replay -q --frames 60 --show carrier/copy/Hips/LHipJoint/LeftUpLeg/LeftLeg "$scratch/walk.tape" \
         >"$scratch/node.txt"
 ok "the pages are written"
+"$espalier" view -q -o "$scratch/some.html" --frames 30 --copies 24 "$walk" &&
+    sed -n 's/.*class="tape"[^>]*>\([^<]*\)<.*/\1/p' "$scratch/some.html" | base64 -d | gzip -d >"$scratch/some.tape" &&
+    "$espalier" replay -q --hashes "$scratch/some.tape" >"$scratch/some.txt"
+ok "so is one whose boxes are culled"
+CULLED=$(pwd)/tests/tools/culled
+export CULLED
 test ! -x ./examples/rollback || ./examples/rollback 150 "$scratch/back.tape" >"$scratch/out" &&
     "$espalier" replay -q --hashes "$scratch/back.tape" >"$scratch/back.txt"
 for seed in 1 2; do

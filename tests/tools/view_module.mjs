@@ -3,11 +3,13 @@
 //
 //     node view_module.mjs hashes PAGE        the hashes of each frame, as "espalier replay --hashes" prints them
 //     node view_module.mjs scrub PAGE         frames in any order, by images, have the bits of the first playing
+//     node view_module.mjs cull PAGE PROGRAM TAPE   what cameras see is what PROGRAM (culled.c) sees of the tape
 //     node view_module.mjs hostile PAGE       cut and changed tapes are refused or played, and stop nothing
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
-const [command, page] = process.argv.slice(2);
+const [command, page, program, tape] = process.argv.slice(2);
 const html = readFileSync(page, "utf8");
 const packed = (pattern) => [...html.matchAll(pattern)].map(([, text]) => gunzipSync(Buffer.from(text, "base64")));
 const module = new WebAssembly.Module(packed(/<script id="module" type="text\/plain">([^<]*)</g)[0]);
@@ -160,6 +162,68 @@ function scrub(bytes) {
     console.log(`${frames.length} frames, ${m.count} records`);
 }
 
+/** A matrix of a camera at a point of the ground, which looks along an angle: 4 columns of 4. */
+function makeMatrix(at, angle, far) {
+    const [near, focus] = [0.01 * far, 2];
+    const ahead = [Math.cos(angle), 0, Math.sin(angle)], right = [-ahead[2], 0, ahead[0]], up = [0, 1, 0];
+    const depth = (far + near) / (far - near);
+    const rows = [[right, focus], [up, focus], [ahead, depth], [ahead, 1]].map(([axis, factor], i) => [
+        ...axis.map((part) => factor * part),
+        -factor * axis.reduce((sum, part, j) => sum + part * at[j], 0) - (i === 2 ? far * near * 2 / (far - near) : 0),
+    ]);
+
+    return Float32Array.from({ length: 16 }, (_, i) => rows[i % 4][i >> 2]);
+}
+
+/** What the camera sees in the module: boxes seen, all, and a sum over the entities. */
+function cullOnce(m, matrix) {
+    const at = m.put(new Uint8Array(matrix.buffer));
+    const seen = m.call("culling_cull", at);
+    const states = m.bytes(m.call("culling_states"), m.call("scene_capacity"));
+    let sum = 0;
+
+    m.call("view_free", at);
+    states.forEach((state, i) => {
+        sum = (sum + (state === 2 ? Math.imul(i, 2654435761 | 0) : 0)) >>> 0;
+    });
+    expect(m.call("culling_boxes", m.put(new Uint8Array(24))) > 0, "no boxes are drawn");
+    return `${seen} ${m.call("culling_count")} ${sum.toString(16).padStart(8, "0")}`;
+}
+
+function cull(bytes) {
+    const expected = playAll(bytes);
+    const m = new Module(bytes, false);
+    const { frames } = m;
+    const seen = new Set();
+
+    for (const [i, frame] of [1, 4, 5, frames.length, 2].entries()) {
+        if (i === 4) {
+            m.call("view_restart");
+        }
+        expect(m.call("view_run", frames[frame - 1]) === frames[frame - 1], m.text("view_fault"));
+        m.call("scene_read", 1, 1);
+        const count = m.call("scene_bones", 0, 0xffffffff, m.put(new Uint8Array(4 * 3 * 12)));
+        const box = new Float32Array(m.bytes(m.call("scene_box"), 24).slice().buffer);
+        const size = Math.hypot(box[3] - box[0], box[4] - box[1], box[5] - box[2]);
+        const middle = [0, 1, 2].map((axis) => (box[axis] + box[axis + 3]) / 2);
+
+        for (const angle of [0, 2, 4]) {
+            const matrix = makeMatrix(middle, angle, size);
+            const own = cullOnce(m, matrix);
+            const other = execFileSync(program, [tape, String(frame), ...[...new Uint32Array(matrix.buffer)]
+                .map((word) => word.toString(16))], { encoding: "utf8" }).trim();
+
+            expect(own === other, `frame ${frame}: the module sees ${own}, and the program ${other}`);
+            seen.add(own);
+            m.call("culling_shade", count, 0xffffffff, m.put(new Uint8Array(12)));
+        }
+        expect(m.hashes() === expected[frame - 1], `culling changes the bits of frame ${frame}`);
+    }
+    expect(seen.size > 5, "all cameras see the same");
+    expect(m.call("view_is_valid") !== 0, "the world is broken");
+    console.log(`${seen.size} sets`);
+}
+
 /** Play whatever the bytes are, and read everything that the page would. */
 function poke(bytes) {
     const m = new Module(bytes, false);
@@ -185,6 +249,8 @@ function poke(bytes) {
     }
     m.text("details_chunks");
     m.text("details_stats");
+    m.call("culling_cull", m.put(new Uint8Array(64)));
+    m.call("culling_boxes", palette);
     for (let record = 0; record < m.count; record += 1 + (m.count >> 3)) {
         m.text("view_text", record);
         m.call("view_entity", record);
@@ -230,6 +296,8 @@ try {
         tapes.forEach((bytes) => playAll(bytes).forEach((line) => console.log(line)));
     } else if (command === "scrub") {
         tapes.forEach(scrub);
+    } else if (command === "cull") {
+        tapes.forEach(cull);
     } else if (command === "hostile") {
         tapes.forEach(hostile);
     } else {

@@ -131,10 +131,12 @@ fi
 ESPALIER_VIEWER=$page
 export ESPALIER_VIEWER
 
-# module COMMAND: run the module of the page.
+# module COMMAND ARGUMENT...: run the module of the page.
 module()
 {
-    node "${srcdir:-.}/tests/tools/view_module.mjs" "$1" "$scratch/page.html" >"$scratch/out" 2>"$scratch/err"
+    command=$1
+    shift
+    node "${srcdir:-.}/tests/tools/view_module.mjs" "$command" "$scratch/page.html" "$@" >"$scratch/out" 2>"$scratch/err"
 }
 
 # agrees NAME FILE OPTION...: the module plays a scene or a tape, frame by frame, as the program does.
@@ -158,6 +160,12 @@ agrees()
 
 agrees "a motion" "$walk" --frames 40 --copies 20
 cp "$scratch/page.html" "$scratch/motion.html"
+if test -x ./tests/tools/culled; then
+    take_tape && module cull ./tests/tools/culled "$scratch/tape"
+    ok "cameras see the same boxes in the module and in the program, and change no bits"
+else
+    skip "cameras see the same boxes in the module and in the program" "the program that culls is not built"
+fi
 agrees "a motion in ticks" "$walk" --frames 30 --copies 9 --ticks 20
 agrees "a glTF file" "$assimp/glTF/CesiumMilkTruck/CesiumMilkTruck.gltf" --frames 5
 agrees "a model of MuJoCo" "$mujoco/humanoid/22_humanoids.xml" --frames 20

@@ -25,8 +25,8 @@ static struct {
     replay_result result;
     replay replay;
     bool is_open;
-    size_t record;      // carried out
-    uint64_t hash;      // of the world, when it was last computed
+    size_t record; // carried out
+    uint64_t hash; // of the world, when it was last computed
 
     // The index.
     view_record *records; // [record_count + 1]: the last one ends the one before
@@ -132,6 +132,7 @@ static const void *find_kept(size_t record)
 
 void view_close(void)
 {
+    culling_close();
     if (view.is_open) {
         (void)replay_end(&view.replay);
     }
@@ -161,6 +162,7 @@ int view_open(unsigned char *bytes, size_t size, bool is_checked)
 
 bool view_restart(void)
 {
+    culling_leave();
     (void)replay_end(&view.replay);
     replay_begin(&view.replay, &view.def, view.bytes, view.size, &view.result);
     view.record = 0;
@@ -361,6 +363,8 @@ bool view_load(unsigned char *image, size_t size, size_t record, size_t frame)
 {
     reel *const r = &view.replay.reel;
 
+    // The world of the image may have no components of renderables.
+    culling_leave();
     if (view_world() == NULL || record > view.record_count ||
         espl_failed(espl_image_load(view_world(), image, size, ESPL_IMAGE_TRUSTED, NULL))) {
         return false;

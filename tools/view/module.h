@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the module of the page exports, and what its two parts share. Arrays and texts are valid until the next
+// What the module of the page exports, and what its parts share. Arrays and texts are valid until the next
 // call that names them.
 #ifndef ESPALIER_TOOLS_VIEW_MODULE_H
 #define ESPALIER_TOOLS_VIEW_MODULE_H
@@ -110,10 +110,32 @@ size_t scene_bones(bool only_moved_bright, uint32_t selected, const float *palet
 /// Return of how many bones one is drawn.
 size_t scene_stride(void);
 const float *scene_matrices(void);
-const float *scene_colors(void);
+float *scene_colors(void);
 const uint32_t *scene_owners(void);
 /// Return the box around all bones: 6 floats.
 const float *scene_box(void);
+
+// --- Of culling.c: what a second camera sees ---
+
+/// Return whether the world has the components of renderables.
+bool culling_has_boxes(void);
+/// Cull with a matrix from world to clip space, whose depths are from -1 to 1, after scene_read().
+/// @return how many boxes are seen; VIEW_NONE: none can be, or there is no memory.
+uint32_t culling_cull(const float *matrix);
+/// Return the number of all boxes.
+size_t culling_count(void);
+/// Return what is known of each entity, by index: 0 no box, 1 culled, 2 seen.
+const unsigned char *culling_states(void);
+/// Make the bones grey whose boxes are culled, after scene_bones(). @param gray  [3]
+void culling_shade(size_t bone_count, uint32_t selected, const float *gray);
+/// Compute the edges of boxes: 12 lines each. @param palette  [2][3] of what is seen and of what is culled.
+/// @return of how many boxes.
+size_t culling_boxes(const float *palette);
+const float *culling_edges(void);
+const float *culling_colors(void);
+/// Forget the world, before it ends or is loaded.
+void culling_leave(void);
+void culling_close(void);
 
 // --- Of details.c: one entity, and lists, as text ---
 

@@ -16,7 +16,7 @@ room=$(mktemp -d "${TMPDIR:-/tmp}/view.XXXXXX")
 trap 'rm -rf "$room"' EXIT
 
 # All functions that the header of the module declares, but what its parts share.
-exports=$(sed -n 's/^[a-z].*[ *]\(\(view\|scene\|details\)_[a-z_]*\)(.*/_\1/p' "$source/tools/view/module.h" |
+exports=$(sed -n 's/^[a-z].*[ *]\(\(view\|scene\|culling\|details\)_[a-z_]*\)(.*/_\1/p' "$source/tools/view/module.h" |
     grep -v '_view_world\|_view_grow' | sort -u | paste -s -d , -)
 
 "${SHELL:-/bin/sh}" "$source/packaging/amalgamate.sh" "$source" "$room"
@@ -24,7 +24,7 @@ exports=$(sed -n 's/^[a-z].*[ *]\(\(view\|scene\|details\)_[a-z_]*\)(.*/_\1/p' "
 library=$!
 set --
 for part in tools/reel tools/replay tools/replay_calls tools/replay_play tools/replay_writes tools/fault tools/rollback \
-    tools/tape_text tools/tape_words tools/view/module tools/view/scene tools/view/details; do
+    tools/tape_text tools/tape_words tools/view/module tools/view/scene tools/view/culling tools/view/details; do
     object=$room/$(echo "$part" | tr / -).o
     "$EMCC" -std=gnu11 -O2 -msimd128 -ffp-contract=off -Wall -Wextra -Werror -I"$source" -I"$source/include" \
         -c "$source/$part.c" -o "$object"

@@ -679,7 +679,7 @@ const float *scene_matrices(void)
     return scene.matrices;
 }
 
-const float *scene_colors(void)
+float *scene_colors(void)
 {
     return scene.colors;
 }

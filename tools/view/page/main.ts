@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The page: what its parts show of the tape, and what its buttons and keys do.
 
+import { CullingButtons } from "./culling.js";
 import { showChunks, showRefused, showValues, showWhy, showWorld } from "./details.js";
 import { Mark, ModuleStopped, NONE } from "./engine.js";
 import { Player } from "./player.js";
 import { Rows } from "./rows.js";
 import { Scene3D } from "./scene3d.js";
-import { findTapes, loadModule, type PackedTape, type Place, type Tape, unpack } from "./tapes.js";
+import { findTapes, listenToDrops, loadModule, type PackedTape, type Place, type Tape, unpack } from "./tapes.js";
 import { drawTicks, Timings } from "./timeline.js";
 import { make, makeName, Tree } from "./tree.js";
 
@@ -44,6 +45,7 @@ const tree = new Tree(get("tree"), get<HTMLInputElement>("search"), get("found")
 const calls = new Rows(get("calls"), 20, "option");
 const timings = new Timings(get("strip"));
 const darkness = matchMedia("(prefers-color-scheme: dark)");
+const culling = new CullingButtons(() => scene?.culling, () => showScene());
 let scene: Scene3D | undefined;
 let module: WebAssembly.Module;
 let player: Player | undefined;
@@ -171,6 +173,8 @@ function listMoved(current: Player, written: number): void {
 function showScene(): void {
     if (player !== undefined && scene !== undefined) {
         scene.take(player.engine, player.isRecord, tree.selected);
+        culling.update();
+        player.cullTimes[player.segment] = scene.culling.time;
     }
 }
 
@@ -486,6 +490,9 @@ const keys: Record<string, () => void> = {
     f: () => focusSelected(),
     a: () => scene?.fit(),
     u: () => setUp(!(scene?.isZUp ?? false)),
+    c: () => culling.toggle(),
+    x: () => culling.from(() => scene?.cullFromHere()),
+    b: () => culling.toggleBoxes(),
     e: () => tree.openAll(true),
     w: () => tree.openAll(false),
     d: () => dom.pill.click(),
@@ -530,7 +537,8 @@ function listen(): void {
     });
     const buttons: Record<string, string> = {
         first: "Home", back: "ArrowLeft", play: " ", forward: "ArrowRight", last: "End", "record-back": ",",
-        "record-forward": ".", fit: "a", focus: "f", up: "u", keys: "?", "open-all": "e", "fold-all": "w",
+        "record-forward": ".", fit: "a", focus: "f", up: "u", cull: "c", "cull-here": "x", boxes: "b", keys: "?",
+        "open-all": "e", "fold-all": "w",
     };
     for (const [id, key] of Object.entries(buttons)) {
         get(id).addEventListener("click", () => guard(keys[key]!));
@@ -547,24 +555,7 @@ function listen(): void {
         }
         dom.file.value = "";
     });
-    document.addEventListener("dragover", (event) => {
-        event.preventDefault();
-        document.body.classList.add("dropping");
-    });
-    document.addEventListener("dragleave", (event) => {
-        if (event.relatedTarget === null) {
-            document.body.classList.remove("dropping");
-        }
-    });
-    document.addEventListener("drop", (event) => {
-        event.preventDefault();
-        document.body.classList.remove("dropping");
-        const file = event.dataTransfer?.files[0];
-
-        if (file !== undefined) {
-            openFile(file);
-        }
-    });
+    listenToDrops(openFile);
     addEventListener("hashchange", () => guard(() => {
         const asked = player === undefined ? undefined : findAddress(player);
 

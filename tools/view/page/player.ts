@@ -33,6 +33,8 @@ export class Player {
     /** Milliseconds of each frame: its calls, and its checksum. */
     readonly callTimes: Float32Array;
     readonly hashTimes: Float32Array;
+    /** Milliseconds that its boxes took, where they were culled. */
+    readonly cullTimes: Float32Array;
     /** Marks of what each frame does to the structure. */
     readonly marks: Uint8Array;
     readonly refused: number[] = [];
@@ -93,6 +95,7 @@ export class Player {
         this.verdicts = new Uint8Array(this.segmentCount + 1);
         this.callTimes = new Float32Array(this.segmentCount + 1);
         this.hashTimes = new Float32Array(this.segmentCount + 1);
+        this.cullTimes = new Float32Array(this.segmentCount + 1);
         this.marks = new Uint8Array(this.segmentCount + 1);
         this.#scanRecords();
         this.#hasHistory = this.marks.some((marks) => (marks & Mark.history) !== 0);

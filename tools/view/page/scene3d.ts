@@ -25,6 +25,7 @@ import {
     WebGLRenderTarget,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import { Culling } from "./culling.js";
 import { Engine, NONE } from "./engine.js";
 
 const PALETTE = 8;
@@ -89,6 +90,7 @@ export class Scene3D {
     readonly #target = new WebGLRenderTarget(PICK, PICK);
     readonly #axes: LineSegments;
     readonly #sun = new DirectionalLight(0xffffff, 2.2);
+    readonly culling = new Culling();
     #mesh: InstancedMesh | undefined;
     #grid: GridHelper | undefined;
     #theme = light;
@@ -131,7 +133,8 @@ export class Scene3D {
             new LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true }));
         this.#axes.frustumCulled = false;
         this.#axes.renderOrder = 1;
-        this.#scene.add(this.#axes, new AmbientLight(0xffffff, 1.3), this.#sun, this.#sun.target);
+        this.#scene.add(this.#axes, new AmbientLight(0xffffff, 1.3), this.#sun, this.#sun.target,
+            ...this.culling.objects);
 
         this.#controls = this.#makeControls();
         this.#listen();
@@ -185,6 +188,7 @@ export class Scene3D {
         this.#theme = isDark ? dark : light;
         this.#theme.palette.forEach((name, i) => new Color(name).toArray(this.#palette, 3 * i));
         this.#scene.background = new Color(this.#theme.background);
+        this.culling.setTheme(isDark);
         this.#makeGrid();
         this.request();
     }
@@ -211,13 +215,15 @@ export class Scene3D {
         const wasEmpty = !(this.#box[0]! <= this.#box[3]!) || this.#mesh === undefined;
         const mesh = this.#reserve(count);
 
+        this.#box = engine.f32(engine.call("scene_box"), 6).slice();
+        this.culling.place(this.#center(), this.#size(), this.#isZUp);
+        this.culling.take(engine, count, selected);
         mesh.count = count;
         (mesh.instanceMatrix.array as Float32Array).set(engine.f32(engine.call("scene_matrices"), 16 * count));
         (mesh.instanceColor!.array as Float32Array).set(engine.f32(engine.call("scene_colors"), 3 * count));
         mesh.instanceMatrix.needsUpdate = true;
         mesh.instanceColor!.needsUpdate = true;
         this.#owners = engine.u32(engine.call("scene_owners"), count).slice();
-        this.#box = engine.f32(engine.call("scene_box"), 6).slice();
         this.#takeAxes(engine, selected);
         if (wasEmpty && count > 0) {
             this.fit();
@@ -228,6 +234,12 @@ export class Scene3D {
     /** Forget the tape before. */
     reset(): void {
         this.#box = new Float32Array(6).fill(NaN);
+        this.culling.reset();
+    }
+
+    /** Put the camera of the culling where the picture is seen from. */
+    cullFromHere(): void {
+        this.culling.placeAt(this.#camera, this.#size());
     }
 
     #reserve(count: number): InstancedMesh {
@@ -426,6 +438,13 @@ export class Scene3D {
         } else {
             this.#renderer.forceContextRestore();
         }
+    }
+
+    /** How many bones are grey, because their boxes are culled. */
+    get grayCount(): number {
+        const colors = this.#mesh?.instanceColor?.array ?? [];
+
+        return this.culling.countGray(colors as Float32Array, this.#mesh?.count ?? 0);
     }
 
     /** Return where a node is on the canvas, in CSS pixels. */

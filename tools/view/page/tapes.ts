@@ -74,3 +74,25 @@ export function findTapes(): PackedTape[] {
         take: () => decode((element.textContent ?? "").trim()),
     }));
 }
+
+/** Take files that are dropped on the page. */
+export function listenToDrops(take: (file: File) => void): void {
+    document.addEventListener("dragover", (event) => {
+        event.preventDefault();
+        document.body.classList.add("dropping");
+    });
+    document.addEventListener("dragleave", (event) => {
+        if (event.relatedTarget === null) {
+            document.body.classList.remove("dropping");
+        }
+    });
+    document.addEventListener("drop", (event) => {
+        event.preventDefault();
+        document.body.classList.remove("dropping");
+        const file = event.dataTransfer?.files[0];
+
+        if (file !== undefined) {
+            take(file);
+        }
+    });
+}

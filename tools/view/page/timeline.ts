@@ -105,7 +105,8 @@ export class Timings {
             scales: { x: { time: false }, y: { range: (plot) => [0, highest(plot.data)] } },
             axes: [axis("frame"), axis("milliseconds")],
             series: [{ label: "frame", value: (_: uPlot, value: number | null) => String(value ?? "-") },
-                series("calls", "--link"), series("checksum", "--create"), series("drawing", "--accent")],
+                series("calls", "--link"), series("checksum", "--create"), series("culling", "--moved"),
+                series("drawing", "--accent")],
             cursor: { drag: { x: false, y: false } },
         }, this.#data(player, drawTimes), this.#element);
         this.#plot.over.addEventListener("click", () => {
@@ -128,6 +129,7 @@ export class Timings {
 
         return [segments.map((segment) => segment - 1), pick(player.callTimes, (segment) => segment <= player.checkedCount),
             pick(player.hashTimes, (segment) => segment <= player.checkedCount),
+            pick(player.cullTimes, (segment) => player.cullTimes[segment]! > 0),
             pick(drawTimes, (segment) => drawTimes[segment]! > 0)];
     }
 }
