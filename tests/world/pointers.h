@@ -9,6 +9,7 @@
 #include "tests/misuse.h"
 
 #include <espalier/archive.h>
+#include <espalier/far.h>
 #include <espalier/motion.h>
 #include <espalier/writers.h>
 
@@ -44,6 +45,7 @@ typedef struct things {
     espl_history *history;
     espl_rewind rewind;
     uint64_t number;
+    espl_origin origin;
 } things;
 
 /// Answer of a call without a status: ESPL_ERR_ARGUMENT where it is the neutral one.
@@ -94,7 +96,12 @@ static inline espl_status collect_nothing(things *k)
 }
 
 /// What is asked of a history that lives for one call.
-typedef enum history_call { HISTORY_ALONE, HISTORY_RANGE, HISTORY_REWIND, HISTORY_HASH } history_call;
+typedef enum history_call {
+    HISTORY_ALONE,
+    HISTORY_RANGE,
+    HISTORY_REWIND,
+    HISTORY_HASH
+} history_call;
 
 /// Create a history, mark a frame, ask for something with NULL, and destroy it. @param def  may be NULL.
 static inline espl_status use_history(things *k, const espl_history_def *def, history_call call)
@@ -268,6 +275,9 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
     X(espl_play, report, espl_play(k->w, k->c, NULL))                                           \
     X(espl_present, report, present_once(k))                                                    \
+    X(espl_rebase, cells, espl_rebase(k->w, NULL, k->f))                                        \
+    X(espl_rebase, offset, espl_rebase(k->w, (const int32_t[3]){0, 0, 0}, NULL))                \
+    X(espl_recenter, count, recenter_nothing(k))                                                \
     X(espl_query_begin, def, begin_and_end(k))                                                  \
     X(espl_query_begin_read, def, begin_to_read_and_end(k))                                     \
     X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4)) \
@@ -390,6 +400,19 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
       espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, NULL, 4))              \
     X(espl_get_matrix, out, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))                    \
     X(espl_get_shown_matrix, out, espl_get_shown_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))        \
+    X(espl_get_origin, out, espl_get_origin(k->w, k->e, NULL))                                     \
+    X(espl_get_relative_matrix, origin,                                                            \
+      espl_get_relative_matrix(k->w, k->e, NULL, ESPL_MATRIX_4X4, k->f))                           \
+    X(espl_get_relative_matrix, out,                                                               \
+      espl_get_relative_matrix(k->w, k->e, &k->origin, ESPL_MATRIX_4X4, NULL))                     \
+    X(espl_read_relative, origin,                                                                  \
+      espl_read_relative(k->w, NULL, ESPL_READ_WORLD_POSITION, &k->e, 1, sizeof k->e, k->f, 12))   \
+    X(espl_read_relative, entities,                                                                \
+      espl_read_relative(k->w, &k->origin, ESPL_READ_WORLD_POSITION, NULL, 1, sizeof k->e, k->f,   \
+                         12))                                                                      \
+    X(espl_read_relative, out,                                                                     \
+      espl_read_relative(k->w, &k->origin, ESPL_READ_WORLD_POSITION, &k->e, 1, sizeof k->e, NULL,  \
+                         12))                                                                      \
     X(espl_get_local_pose, out, espl_get_local_pose(k->w, k->e, NULL))                             \
     X(espl_get_world_pose, out, espl_get_world_pose(k->w, k->e, NULL))                             \
     X(espl_set_world_pose, value, espl_set_world_pose(k->w, k->e, NULL))                           \
@@ -587,6 +610,15 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_convert, world, espl_convert(NULL, k->e, ESPL_POINT_TO_WORLD, k->g, k->f))              \
     X(espl_get_matrix, world, espl_get_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))                  \
     X(espl_get_shown_matrix, world, espl_get_shown_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))      \
+    X(espl_get_cell_size, world, neutral(espl_get_cell_size(NULL) == 0))                           \
+    X(espl_get_origin, world, espl_get_origin(NULL, k->e, &k->origin))                             \
+    X(espl_get_relative_matrix, world,                                                             \
+      espl_get_relative_matrix(NULL, k->e, &k->origin, ESPL_MATRIX_4X4, k->f))                     \
+    X(espl_read_relative, world,                                                                   \
+      espl_read_relative(NULL, &k->origin, ESPL_READ_WORLD_POSITION, &k->e, 1, sizeof k->e, k->f,  \
+                         12))                                                                      \
+    X(espl_rebase, world, espl_rebase(NULL, (const int32_t *)k->handles, k->f))                    \
+    X(espl_recenter, world, espl_recenter(NULL, 0, &(size_t){0}))                                  \
     X(espl_read_one, world, espl_read_one(NULL, k->e, ESPL_READ_WORLD_POSE, k->f))                 \
     X(espl_read_strided, world,                                                                    \
       espl_read_strided(NULL, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, k->f, 4))              \
