@@ -35,6 +35,8 @@ ok "a pixel that is wrong by a fifth is noticed"
 # The pictures are what the examples draw.
 ./examples/motion "$room/motion.svg" >"$room/printed" && diff "$top/examples/motion.svg" "$room/motion.svg" >&2
 ok "examples/motion.svg is what examples/motion.c draws"
+./examples/far "$room/far.svg" >"$room/printed" && diff "$top/examples/far.svg" "$room/far.svg" >&2
+ok "examples/far.svg is what examples/far.c draws"
 
 ./examples/pickaxe "$room/pickaxe.svg" >"$room/printed" &&
     diff "$top/examples/pickaxe.svg" "$room/pickaxe.svg" >&2

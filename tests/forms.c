@@ -42,6 +42,9 @@ static const kind_row kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_ROTATE_OWN] = {"rotate_own", VALUE_ROTATION},
     [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = {"previous_local_pose", VALUE_POSE},
     [ESPL_WRITE_PREVIOUS_WORLD_POSE] = {"previous_world_pose", VALUE_POSE},
+    // Three words, and more than three doubles.
+    [ESPL_WRITE_CELL] = {"cell", VALUE_POSITION},
+    [ESPL_WRITE_ABSOLUTE_POSITION] = {"absolute_position", VALUE_TRANSFORM},
 };
 
 static bool is_kind(espl_write_kind kind)

@@ -192,10 +192,16 @@ espl_hooks test_hooks_of(test_hooks *hooks)
 
 static espl_tape next_tape;
 static test_blocks next_blocks;
+static float next_cells;
 
 void test_world_record(espl_tape tape)
 {
     next_tape = tape;
+}
+
+void test_world_cells(float size)
+{
+    next_cells = size;
 }
 
 void test_world_take(test_blocks kind)
@@ -214,8 +220,10 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
     espl_world_def def = {.allocator = test_heap_allocator(&test->heap),
                           .hooks = test_hooks_of(&test->hooks),
                           .tag = tag,
-                          .tape = next_tape};
+                          .tape = next_tape,
+                          .cell_size = next_cells};
     next_tape = (espl_tape){NULL, NULL};
+    next_cells = 0;
     if (executor != NULL) {
         def.executor = *executor;
     }

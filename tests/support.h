@@ -70,6 +70,8 @@ typedef struct test_world {
 void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor);
 /// Have the next of these worlds record itself.
 void test_world_record(espl_tape tape);
+/// Give the next of these worlds cells.
+void test_world_cells(float size);
 /// Give the next of these worlds blocks of another kind.
 void test_world_take(test_blocks kind);
 /// Let no allocation fail any more, validate, destroy, and demand that the heap ends at zero bytes

@@ -60,7 +60,7 @@ static espl_status run_read(sweep_world *w, unsigned number)
     float matrix[16] = {0};
 
     memset(out, 0, sizeof out);
-    for (int kind = ESPL_READ_SHOWN_POSITION; kind < ESPL_READ_KIND_COUNT; ++kind) {
+    for (int kind = ESPL_READ_SHOWN_POSITION; kind < ESPL_READ_CELL; ++kind) {
         const espl_status status = espl_read_strided(w->world, (espl_read_kind)kind, w->all,
                                                      w->count, sizeof *w->all, out, sizeof *out);
 

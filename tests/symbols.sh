@@ -158,7 +158,7 @@ list_functions()
 # A new function of the core replaces one, or says why it must be there. Headers that a program needs for what
 # they are about alone are counted by themselves.
 most=171
-apart="watch motion image archive history counterpart renderables"
+apart="watch motion image archive history counterpart renderables far"
 for header in "$srcdir"/include/espalier/*.h; do
     test "${header##*/}" = cglm.h || list_functions "$header"
 done | sort >symbols.inventory.$$

@@ -105,7 +105,8 @@ static void read_head(replay *p)
     const uint32_t version = reel_u32(r), tag = reel_u32(r);
     const unsigned char *const mark = reel_bytes(r, 4);
 
-    (void)reel_bytes(r, 4); // limits
+    (void)reel_bytes(r, 3); // limits
+    const unsigned cells = (unsigned)reel_number(r, 1);
     const size_t layout_budget = reel_count(r);
 
     if (r->state != REEL_GOOD || memcmp(magic, "espltape", 8) != 0) {
@@ -128,7 +129,8 @@ static void read_head(replay *p)
         .executor = p->def->executor != NULL ? *p->def->executor : (espl_executor){0},
         .tape = {p, hear_tape},
         .tag = tag,
-        .layout_budget = layout_budget};
+        .layout_budget = layout_budget,
+        .cell_size = cells == 0 || cells > 31 ? 0 : (float)(UINT32_C(1) << (cells - 1))};
     const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&def, &p->world);
 
     if (espl_failed(status)) {

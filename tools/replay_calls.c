@@ -583,6 +583,32 @@ static void view(replay *p)
     }
 }
 
+static void rebase(replay *p)
+{
+    uint32_t words[3];
+    int32_t cells[3];
+    float offset[3];
+
+    for (int i = 0; i < 3; ++i) {
+        words[i] = reel_u32(&p->reel);
+    }
+    memcpy(cells, words, sizeof cells);
+    reel_floats(&p->reel, offset, 3);
+    if (replay_wants(p)) {
+        replay_compare(p, "rebase", espl_rebase(p->world, cells, offset));
+    }
+}
+
+static void recenter(replay *p)
+{
+    float limit;
+
+    reel_floats(&p->reel, &limit, 1);
+    if (replay_wants(p)) {
+        replay_compare(p, "recenter", espl_recenter(p->world, limit, NULL));
+    }
+}
+
 static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_FRAME] = frame,
     [ESPL_TAPE_REGISTER] = register_component,
@@ -624,6 +650,8 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_MARK] = mark_frame,
     [ESPL_TAPE_REWIND] = rewind_world,
     [ESPL_TAPE_COUNTERPARTS] = set_counterparts,
+    [ESPL_TAPE_REBASE] = rebase,
+    [ESPL_TAPE_RECENTER] = recenter,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -34,6 +34,8 @@ size_t replay_value_words(uint32_t kind)
         [ESPL_WRITE_ROTATE_OWN] = 4,
         [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = 8,
         [ESPL_WRITE_PREVIOUS_WORLD_POSE] = 8,
+        [ESPL_WRITE_CELL] = 3,
+        [ESPL_WRITE_ABSOLUTE_POSITION] = 6,
     };
     const uint32_t flag = kind & (ESPL_TELEPORT | ESPL_CARRY), plain = kind - flag;
     const uint32_t end = flag == 0 ? ESPL_WRITE_KIND_COUNT : ESPL_WRITE_PREVIOUS_LOCAL_POSE;
@@ -47,12 +49,13 @@ enum { WORDS = sizeof(espl_transform) / 4 };
 
 // Where the words of a value stand in a transform, by its kind without a flag.
 static const uint8_t first_words[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSITION] = 4,  [ESPL_WRITE_WORLD_POSITION] = 4,
-    [ESPL_WRITE_TRANSLATE_WORLD] = 4, [ESPL_WRITE_TRANSLATE_IN_PARENT] = 4,
-    [ESPL_WRITE_TRANSLATE_OWN] = 4,   [ESPL_WRITE_LOCAL_SCALE] = 7,
-    [ESPL_WRITE_WORLD_SCALE] = 7,     [ESPL_WRITE_MULTIPLY_SCALE] = 7,
-    [ESPL_WRITE_STRETCH] = 8,         [ESPL_WRITE_MULTIPLY_STRETCH] = 8,
-    [ESPL_WRITE_USER_DATA] = 11,
+    [ESPL_WRITE_LOCAL_POSITION] = 4,    [ESPL_WRITE_WORLD_POSITION] = 4,
+    [ESPL_WRITE_TRANSLATE_WORLD] = 4,   [ESPL_WRITE_TRANSLATE_IN_PARENT] = 4,
+    [ESPL_WRITE_TRANSLATE_OWN] = 4,     [ESPL_WRITE_LOCAL_SCALE] = 7,
+    [ESPL_WRITE_WORLD_SCALE] = 7,       [ESPL_WRITE_MULTIPLY_SCALE] = 7,
+    [ESPL_WRITE_STRETCH] = 8,           [ESPL_WRITE_MULTIPLY_STRETCH] = 8,
+    [ESPL_WRITE_USER_DATA] = 11,        [ESPL_WRITE_CELL] = 4,
+    [ESPL_WRITE_ABSOLUTE_POSITION] = 4,
 };
 
 // Return the transform that a value is compared with.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fields of each record are a table, which is read beside replay_calls.c: tests hold the ends of records
-// that both find against each other.
+// The fields of each record are a table, read beside replay_calls.c: tests compare the ends that both find.
 #include "tools/tape_text.h"
 
 #include "tools/replay.h"
@@ -28,6 +27,8 @@ typedef enum field_form {
     FORM_VECTOR,
     FORM_OPTIONAL_VECTOR,
     FORM_ROTATION,
+    FORM_CELL, // three integers
+    FORM_FLOAT,
     FORM_NAME,
     FORM_WORDS,    // list (u32) of u32
     FORM_ENTITIES, // list (u64) of entities
@@ -183,6 +184,8 @@ static const record_call calls[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_COUNTERPARTS] = {"espl_set_counterpart",
                                 TAPE_CHANGES,
                                 {{"counterpart and original", FORM_PAIRS}}},
+    [ESPL_TAPE_REBASE] = {"espl_rebase", 0, {{"cells", FORM_CELL}, {"offset", FORM_VECTOR}}},
+    [ESPL_TAPE_RECENTER] = {"espl_recenter", 0, {{"limit", FORM_FLOAT}}},
 };
 
 static const struct {
@@ -205,21 +208,6 @@ static const struct {
 };
 
 // --- Text ---
-
-void tape_line_add(tape_line *line, const char *format, ...)
-{
-    va_list arguments;
-
-    if (line == NULL || line->length + 1 >= line->size) {
-        return;
-    }
-    va_start(arguments, format);
-    const int added =
-        vsnprintf(line->text + line->length, line->size - line->length, format, arguments);
-    va_end(arguments);
-    line->length += added < 0 ? 0 : (size_t)added;
-    line->length = line->length < line->size ? line->length : line->size - 1;
-}
 
 static void add_entity(tape_line *line, espl_entity entity)
 {
@@ -264,6 +252,16 @@ static void read_floats(reel *r, tape_line *line, size_t count)
 
     reel_floats(r, values, count);
     add_floats(line, values, count);
+}
+
+static void read_cell(reel *r, tape_line *line)
+{
+    uint32_t words[3];
+
+    for (int i = 0; i < 3; ++i) {
+        words[i] = reel_u32(r);
+    }
+    tape_line_add_cell(line, words);
 }
 
 /// The line for an item of a list; NULL from the first one on that is left out.
@@ -400,13 +398,19 @@ static void read_plain_write(reel *r, tape_line *line, write_head *head)
 static void add_value(tape_line *line, uint32_t kind, size_t words)
 {
     float values[12] = {0};
-    uint32_t data;
+    uint32_t data[3];
+    double position[3];
 
     memcpy(values, line->value, 4 * words);
-    memcpy(&data, line->value, sizeof data);
+    memcpy(data, values, sizeof data);
+    memcpy(position, values, sizeof position);
     line->value = NULL;
     if (kind == ESPL_WRITE_USER_DATA) {
-        tape_line_add(line, "%u", data);
+        tape_line_add(line, "%u", data[0]);
+    } else if (kind == ESPL_WRITE_CELL) {
+        tape_line_add_cell(line, data);
+    } else if (kind == ESPL_WRITE_ABSOLUTE_POSITION) {
+        tape_line_add(line, "(%.17g %.17g %.17g)", position[0], position[1], position[2]);
     } else {
         add_floats(line, values, words);
     }
@@ -609,6 +613,12 @@ static void read_field(reel *r, const tape_head *tape, field_form form, tape_lin
     case FORM_VECTOR:
     case FORM_ROTATION:
         read_floats(r, line, form == FORM_VECTOR ? 3 : 4);
+        break;
+    case FORM_CELL:
+        read_cell(r, line);
+        break;
+    case FORM_FLOAT:
+        read_floats(r, line, 1);
         break;
     case FORM_NAME:
         read_name(r, line);

@@ -44,6 +44,9 @@ typedef struct tape_line {
 /// Append to a line, as printf. NULL is allowed and ignored.
 void tape_line_add(tape_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Append a cell: three integers in two's complement.
+void tape_line_add_cell(tape_line *line, const uint32_t numbers[3]);
+
 /// Read the record that begins where the reel is, which it passes.
 /// @param tape  of which it is a record.
 /// @param line     out: the call with its arguments; NULL: none.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/tape_words.h"
 
+#include "tools/tape_text.h"
+
 #include <espalier/espalier.h>
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +79,8 @@ static const call_words words[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REWIND] = {"a rewind", "frame|flags", ""},
     [ESPL_TAPE_COUNTERPARTS] = {"originals of counterparts", "number of counterparts",
                                 "counterpart|original"},
+    [ESPL_TAPE_REBASE] = {"a rebase", "cells|offset", ""},
+    [ESPL_TAPE_RECENTER] = {"a recenter", "limit", ""},
 };
 
 static const char *const write_kinds[ESPL_WRITE_KIND_COUNT] = {
@@ -105,6 +110,8 @@ static const char *const write_kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_ROTATE_OWN] = "rotation in its own axes",
     [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = "previous local pose",
     [ESPL_WRITE_PREVIOUS_WORLD_POSE] = "previous world pose",
+    [ESPL_WRITE_CELL] = "cell",
+    [ESPL_WRITE_ABSOLUTE_POSITION] = "absolute position",
 };
 
 static const char *const command_kinds[ESPL_TAPE_COMMAND_COUNT] = {
@@ -171,4 +178,27 @@ const char *tape_write_word(uint64_t kind, char *out, size_t size)
     (void)snprintf(out, size, "%s%s%s", name, kind & ESPL_TELEPORT ? ", teleported" : "",
                    kind & ESPL_CARRY ? ", carried" : "");
     return out;
+}
+
+void tape_line_add(tape_line *line, const char *format, ...)
+{
+    va_list arguments;
+
+    if (line == NULL || line->length + 1 >= line->size) {
+        return;
+    }
+    va_start(arguments, format);
+    const int added =
+        vsnprintf(line->text + line->length, line->size - line->length, format, arguments);
+    va_end(arguments);
+    line->length += added < 0 ? 0 : (size_t)added;
+    line->length = line->length < line->size ? line->length : line->size - 1;
+}
+
+void tape_line_add_cell(tape_line *line, const uint32_t numbers[3])
+{
+    int32_t cell[3];
+
+    memcpy(cell, numbers, sizeof cell);
+    tape_line_add(line, "(%d %d %d)", cell[0], cell[1], cell[2]);
 }

@@ -8,6 +8,7 @@
 #include <espalier/base.h>
 #include <espalier/commands.h>
 #include <espalier/counterpart.h>
+#include <espalier/far.h>
 #include <espalier/id.h>
 #include <espalier/history.h>
 #include <espalier/image.h>

@@ -54,13 +54,18 @@ typedef enum espl_read_kind {
     // The same one tick earlier, where motion keeps two ticks; else as the previous ones.
     ESPL_READ_BEFORE_LOCAL_POSE = 19, ///< espl_pose
     ESPL_READ_BEFORE_WORLD_POSE = 20, ///< espl_pose
+    // Where the entity is in a large world (espalier/far.h).
+    ESPL_READ_CELL = 21, ///< int32_t[3]: of its hierarchy; without cells ESPL_ERR_UNSUPPORTED
+    /// double[3]: the world position from the middle of cell 0, 0, 0; without cells the world position
+    ESPL_READ_ABSOLUTE_POSITION = 22,
     ESPL_READ_KIND_COUNT
 } espl_read_kind;
 
 /// Read one entity's transform, or a part of it.
 ///
 /// @param out  of the type that the kind names, at any address that the type may have.
-/// @return also ESPL_ERR_ARGUMENT for a kind that does not exist.
+/// @return also ESPL_ERR_ARGUMENT for a kind that does not exist; ESPL_ERR_UNSUPPORTED for ESPL_READ_CELL in
+///         a world without cells.
 ESPL_API espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read_kind kind,
                                    void *out);
 
@@ -74,7 +79,8 @@ ESPL_API espl_status espl_read_one(const espl_world *world, espl_entity entity, 
 /// @param out_stride     bytes from one output to the next: the size of the type in an array.
 /// @return ESPL_OK; ESPL_PARTLY: at least one entity was refused, and the log hook received the reason
 ///         for the first one; ESPL_ERR_ARGUMENT also for a kind that does not exist, and for a stride
-///         that is smaller than what it steps over or not a multiple of 4.
+///         that is smaller than what it steps over or not a multiple of 4; ESPL_ERR_UNSUPPORTED as
+///         espl_read_one().
 ESPL_API ESPL_NODISCARD espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
                                                       const espl_entity *entities, size_t count,
                                                       size_t entity_stride, void *out,
@@ -124,7 +130,7 @@ ESPL_API espl_status espl_get_user_data(const espl_world *world, espl_entity ent
 /// @param out_stride  the size of the type in an array.
 /// @return ESPL_OK, nothing written where there is no current chunk; ESPL_ERR_NO_TRANSFORM (query->slots is
 ///         NULL); ESPL_ERR_ARGUMENT (NULL; the iteration has ended; a kind that does not exist; a stride
-///         that is smaller than the type or not a multiple of 4).
+///         that is smaller than the type or not a multiple of 4); ESPL_ERR_UNSUPPORTED as espl_read_one().
 ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query *query,
                                                                espl_read_kind kind, void *out,
                                                                size_t out_stride);
@@ -135,8 +141,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query 
 /// Within one hierarchy it is composed from the locals between the two and their nearest common ancestor:
 /// O(links between them). So it is as precise far from the origin as near it, and a child reads its local bit
 /// for bit. Between hierarchies, and where inherit flags or numbers out of range are on the way, it goes
-/// through both worlds. To convert between two members, or to aim one at another in its own axes, use it with
-/// espl_transform_convert() and espl_transform_look_at().
+/// through both worlds; those of different cells are subtracted as espl_read_relative() does. To convert
+/// between two members, or to aim one at another in its own axes, use it with espl_transform_convert() and
+/// espl_transform_look_at().
 /// @return ESPL_OK; ESPL_LOSSY where it goes through worlds, and frame's scale or stretch is zero on an axis
 ///         that counts: that part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
 ESPL_API espl_status espl_get_relative_transform(const espl_world *world, espl_entity frame,

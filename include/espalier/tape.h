@@ -56,17 +56,18 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 //     4        the world's tag
 //     4        0x01020304, as the machine has it
 //     3        limits of the build: bits of an index, bits of a generation, rows of a chunk
-//     1        0
+//     1        0 without cells; else 1 + the logarithm of espl_world_def.cell_size to the base 2
 //     8        espl_world_def.layout_budget of the world, or its default
 //
 // Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-// A reader of this version reads tapes from version 4 on. Tapes before version 9 have no
-// ESPL_TAPE_COUNTERPARTS. In tapes before version 8 a frame is u64 logical hash
-// and u64 physical hash, which is not compared. Before version 7 a write is an entity, u32 kind and flag, and
-// the value of the kind; before version 6 ESPL_TAPE_REGISTER ends before the version; and tapes of version 4
-// have no operation from ESPL_TAPE_MOTION_START on, and no kind of write with a flag.
+// A reader of this version reads tapes from version 4 on. Tapes before version 9 have no cells, none of
+// ESPL_TAPE_COUNTERPARTS, ESPL_TAPE_REBASE and ESPL_TAPE_RECENTER, and no write of a cell. In tapes before
+// version 8 a frame is u64 logical hash and u64 physical hash, which is not compared. Before version 7 a write
+// is an entity, u32 kind and flag, and the value of the kind; before version 6 ESPL_TAPE_REGISTER ends before
+// the version; and tapes of version 4 have no operation from ESPL_TAPE_MOTION_START on, and no kind of write
+// with a flag.
 
 enum { ESPL_TAPE_VERSION = 9 };
 
@@ -120,6 +121,8 @@ typedef enum espl_tape_op {
     ESPL_TAPE_REWIND,       ///< u64 frame; u32 flags
     ESPL_TAPE_COUNTERPARTS, ///< list (u64) of: entity, entity original; espl_follow() and
     ///< espl_place_counterparts() have the records of the calls that they make
+    ESPL_TAPE_REBASE,   ///< 3 u32: cells, two's complement; 3 floats: offset
+    ESPL_TAPE_RECENTER, ///< u32: the bits of the limit, a float
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

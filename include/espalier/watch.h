@@ -39,7 +39,7 @@ extern "C" {
 /// A consumer of the changes of a world.
 typedef struct espl_watch espl_watch;
 
-/// What a watch reports; the first three are bits of espl_changes.kinds too.
+/// What a watch reports; all but ESPL_WATCH_BEFORE are bits of espl_changes.kinds too.
 enum {
     /// World transforms: pose, stretch, user data.
     ESPL_WATCH_WORLD = 1,
@@ -52,6 +52,9 @@ enum {
     /// an entity whose transform of that kind differs, and `changed_before` has what was reported of it. 48
     /// bytes for each entity index, 96 with WORLD and SHOWN.
     ESPL_WATCH_BEFORE = 8,
+    /// Cells (espalier/far.h) of roots and solos. The world must have cells. A rebase by cells changes
+    /// nothing else.
+    ESPL_WATCH_CELL = 16,
 };
 
 /// How to make a watch. {0}: world transforms of every entity with a transform that is neither a prefab nor
@@ -62,7 +65,7 @@ typedef struct espl_watch_def {
     /// removed.
     const espl_query_def *filter;
     /// ESPL_WATCH_ bits; 0 means ESPL_WATCH_WORLD, and ESPL_WATCH_BEFORE alone goes with it. BEFORE with
-    /// LOCAL needs WORLD or SHOWN as well, because it compares these.
+    /// LOCAL or CELL needs WORLD or SHOWN as well, because it compares these.
     uint32_t flags;
     uintptr_t reserved[8]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_watch_def;
@@ -78,7 +81,7 @@ typedef struct espl_changes {
     /// Entities that both have and that changed, ascending by slot, which is the order in memory.
     const espl_entity *changed;
     size_t removed_count, added_count, changed_count;
-    /// [changed_count] which kinds of data of the entity changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits.
+    /// [changed_count] which kinds of data of the entity changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN, _CELL bits.
     const uint8_t *kinds;
     /// [added_count], [changed_count] world transforms as of this collect; with ESPL_WATCH_SHOWN the
     /// shown ones. They need not be finite.
@@ -104,7 +107,8 @@ typedef struct espl_changes {
 /// @param def  NULL means {0}; not kept.
 /// @param out  unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (world or out is NULL; an unknown bit; BEFORE with nothing to compare;
-///         SHOWN in a world without motion; `changed` in the filter, or what espl_query_begin()
+///         SHOWN in a world without motion; CELL in one without cells; `changed` in the filter, or what
+///         espl_query_begin()
 ///         refuses); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_LIMIT (more than
 ///         ESPL_TERM_LIMIT components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_watch_create(espl_world *world, const espl_watch_def *def,

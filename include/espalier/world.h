@@ -64,7 +64,12 @@ typedef struct espl_world_def {
     /// Nodes that one structural call or sync may lay out anew to pay layout debt; 0: the default,
     /// 65536.
     size_t layout_budget;
-    uintptr_t reserved[8]; ///< Must be 0 (GROWTH in espalier(3)).
+    /// Size of the cells of a large world (espalier/far.h): a power of two from 1 to 2^30, in the unit of
+    /// positions, so that a position is at most a few cells long. 0: no cells. With 2048 m a position near
+    /// the middle of a cell is precise to 0.1 mm, and cells reach to 29 astronomical units. It takes 12
+    /// bytes a node.
+    float cell_size;
+    uintptr_t reserved[7]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_world_def;
 
 /// Make an empty world.
@@ -72,8 +77,9 @@ typedef struct espl_world_def {
 /// @param out  the world; unchanged when refused.
 /// @param def  NULL means {0}; not kept.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; one function of the allocator without the other;
-///         a tag above 127; kernels that do not exist; a number that is none of espl_huge_pages; an
-///         unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG); ESPL_ERR_UNSUPPORTED (kernels that this
+///         a tag above 127; kernels that do not exist; a cell_size that is none; a number that is none
+///         of espl_huge_pages; an unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG); ESPL_ERR_UNSUPPORTED
+///         (kernels that this
 ///         machine cannot run, or this build lacks); ESPL_ERR_ARITHMETIC (a rounding mode of the calling
 ///         thread, denormals that it flushes to zero, or flags that the library was compiled with);
 ///         ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to stderr.

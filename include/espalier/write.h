@@ -89,6 +89,15 @@ typedef enum espl_write_kind {
     ESPL_WRITE_PREVIOUS_LOCAL_POSE = 24, ///< espl_pose
     /// espl_pose: below the previous world of the parent. ESPL_LOSSY as in other world axes.
     ESPL_WRITE_PREVIOUS_WORLD_POSE = 25,
+    // Large worlds (espalier/far.h). They take no flag.
+    /// int32_t[3]: the cell of a root or solo. Its coordinates stay, so that it moves by whole cells, with
+    /// all below it. ESPL_ERR_UNSUPPORTED on a member, and in a world without cells.
+    ESPL_WRITE_CELL = 26,
+    /// double[3]: the absolute position, from the middle of cell 0, 0, 0. A root or solo goes to the nearest
+    /// cell, as espl_recenter() brings it there. A member is placed in the cell of its tree: ESPL_LOSSY where
+    /// it is more than 1024 cells away. ESPL_ERR_RANGE where no cell is there. In a world without cells it is
+    /// ESPL_WRITE_WORLD_POSITION of the rounded position.
+    ESPL_WRITE_ABSOLUTE_POSITION = 27,
     ESPL_WRITE_KIND_COUNT,
     /// No kind. It makes the type hold a kind and a flag, in C++ too.
     ESPL_WRITE_KIND_AND_FLAG_ = 0xFF
@@ -182,13 +191,15 @@ ESPL_API espl_status espl_set_inherit(espl_world *world, espl_entity entity, uin
 
 // --- Batches ---
 
-/// What a write writes; its kind says which.
+/// What a write writes; its kind says which. An absolute position is three doubles at its begin, copied there
+/// by memcpy(), because the union has the alignment of a float.
 typedef union espl_write_value {
     float position[3];
     float rotation[4];
     float scale;
     float stretch[3];
     uint32_t user_data;
+    int32_t cell[3];
     espl_pose pose; ///< The first 32 bytes of `transform`.
     espl_transform transform;
 } espl_write_value;
@@ -266,6 +277,9 @@ typedef struct espl_copy {
 /// espl_write_batch() does with ESPL_WRITE_WORLD_TRANSFORM. So a world of entities that are only shown, such as
 /// effects, follows a simulation that is rewound (espalier/history.h) by one call a frame, and is not rewound.
 ///
+/// Between cells (espalier/far.h) the absolute position is copied, rounded to the cell of the entity that
+/// gets it.
+///
 /// An entry whose source cannot be read or whose target cannot be written is refused, and the others are
 /// copied. A tape of `to` has the values. Thread rule: a change of `to`, and a read of `from`.
 ///
@@ -316,7 +330,7 @@ static inline ESPL_NODISCARD espl_status espl_write_list_push(espl_write_list *l
         sizeof(float[3]),       sizeof(float[4]),  sizeof(espl_transform), sizeof(espl_transform),
         sizeof(float[3]),       sizeof(float[4]),  sizeof(espl_transform), sizeof(espl_transform),
         sizeof(float),          sizeof(float[3]),  sizeof(float[3]),       sizeof(float[4]),
-        sizeof(espl_pose),      sizeof(espl_pose),
+        sizeof(espl_pose),      sizeof(espl_pose), sizeof(int32_t[3]),     sizeof(double[3]),
     };
     const size_t all = kind; // A negative number wraps to a large one.
     const size_t flags = ESPL_TELEPORT | ESPL_CARRY, flag = all & flags, number = all - flag;

@@ -123,7 +123,7 @@ static inline uint32_t espl__plane_since(uint64_t now, uint64_t since)
 }
 
 /// Planes that one walk looks at together.
-enum { ESPL__WALK_PLANES = 3 };
+enum { ESPL__WALK_PLANES = 4 };
 
 /// A walk over the blocks of planes in which some item may have changed.
 typedef struct espl__plane_walk {

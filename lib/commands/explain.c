@@ -12,19 +12,34 @@
 
 #define NAME(kind) [kind] = #kind
 static const char *const kind_names[ESPL_WRITE_KIND_COUNT] = {
-    NAME(ESPL_WRITE_LOCAL_POSITION),      NAME(ESPL_WRITE_LOCAL_ROTATION),
-    NAME(ESPL_WRITE_LOCAL_SCALE),         NAME(ESPL_WRITE_LOCAL_POSE),
-    NAME(ESPL_WRITE_LOCAL_TRANSFORM),     NAME(ESPL_WRITE_STRETCH),
-    NAME(ESPL_WRITE_USER_DATA),           NAME(ESPL_WRITE_WORLD_POSITION),
-    NAME(ESPL_WRITE_WORLD_ROTATION),      NAME(ESPL_WRITE_WORLD_SCALE),
-    NAME(ESPL_WRITE_WORLD_POSE),          NAME(ESPL_WRITE_WORLD_TRANSFORM),
-    NAME(ESPL_WRITE_TRANSLATE_IN_PARENT), NAME(ESPL_WRITE_ROTATE_IN_PARENT),
-    NAME(ESPL_WRITE_TRANSFORM_IN_PARENT), NAME(ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT),
-    NAME(ESPL_WRITE_TRANSLATE_WORLD),     NAME(ESPL_WRITE_ROTATE_WORLD),
-    NAME(ESPL_WRITE_TRANSFORM_WORLD),     NAME(ESPL_WRITE_INVERSE_TRANSFORM_WORLD),
-    NAME(ESPL_WRITE_MULTIPLY_SCALE),      NAME(ESPL_WRITE_MULTIPLY_STRETCH),
-    NAME(ESPL_WRITE_TRANSLATE_OWN),       NAME(ESPL_WRITE_ROTATE_OWN),
-    NAME(ESPL_WRITE_PREVIOUS_LOCAL_POSE), NAME(ESPL_WRITE_PREVIOUS_WORLD_POSE),
+    NAME(ESPL_WRITE_LOCAL_POSITION),
+    NAME(ESPL_WRITE_LOCAL_ROTATION),
+    NAME(ESPL_WRITE_LOCAL_SCALE),
+    NAME(ESPL_WRITE_LOCAL_POSE),
+    NAME(ESPL_WRITE_LOCAL_TRANSFORM),
+    NAME(ESPL_WRITE_STRETCH),
+    NAME(ESPL_WRITE_USER_DATA),
+    NAME(ESPL_WRITE_WORLD_POSITION),
+    NAME(ESPL_WRITE_WORLD_ROTATION),
+    NAME(ESPL_WRITE_WORLD_SCALE),
+    NAME(ESPL_WRITE_WORLD_POSE),
+    NAME(ESPL_WRITE_WORLD_TRANSFORM),
+    NAME(ESPL_WRITE_TRANSLATE_IN_PARENT),
+    NAME(ESPL_WRITE_ROTATE_IN_PARENT),
+    NAME(ESPL_WRITE_TRANSFORM_IN_PARENT),
+    NAME(ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT),
+    NAME(ESPL_WRITE_TRANSLATE_WORLD),
+    NAME(ESPL_WRITE_ROTATE_WORLD),
+    NAME(ESPL_WRITE_TRANSFORM_WORLD),
+    NAME(ESPL_WRITE_INVERSE_TRANSFORM_WORLD),
+    NAME(ESPL_WRITE_MULTIPLY_SCALE),
+    NAME(ESPL_WRITE_MULTIPLY_STRETCH),
+    NAME(ESPL_WRITE_TRANSLATE_OWN),
+    NAME(ESPL_WRITE_ROTATE_OWN),
+    NAME(ESPL_WRITE_PREVIOUS_LOCAL_POSE),
+    NAME(ESPL_WRITE_PREVIOUS_WORLD_POSE),
+    NAME(ESPL_WRITE_CELL),
+    NAME(ESPL_WRITE_ABSOLUTE_POSITION),
 };
 
 const char *espl__write_kind_name(espl__kind_name *out, espl_write_kind kind)
@@ -47,8 +62,11 @@ const char *espl__kind_fault(espl_write_kind kind)
     if ((unsigned)espl__write_base(kind) >= ESPL_WRITE_KIND_COUNT) {
         return "The kind is none of espl_write_kind.";
     }
-    return espl__write_flag(kind) == ESPL__WRITE_FLAGS
-               ? "The kind has ESPL_TELEPORT and ESPL_CARRY; a write has one flag at most."
+    if (espl__write_flag(kind) == ESPL__WRITE_FLAGS) {
+        return "The kind has ESPL_TELEPORT and ESPL_CARRY; a write has one flag at most.";
+    }
+    return espl__write_base(kind) >= ESPL_WRITE_CELL
+               ? "The kind sets a cell or an absolute position, and takes no flag."
                : "The kind sets the previous pose, and takes no flag.";
 }
 
@@ -83,6 +101,10 @@ const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const v
     case ESPL__VALUE_TRANSFORM:
         fault = espl__transform_fault(out, &value.transform);
         break;
+    case ESPL__VALUE_CELL:
+        return "Cells are of roots and solos of a world that has them (espl_world_def.cell_size).";
+    case ESPL__VALUE_DOUBLES:
+        return "A coordinate is NaN or infinite.";
     default:
         break;
     }

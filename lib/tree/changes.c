@@ -89,6 +89,10 @@ void espl__mark_made(espl__forest *forest, uint32_t slot)
     if (espl__forest_has_motion(forest)) {
         set_markers(forest, slot);
     }
+    if (forest->tracks.cells != NULL) {
+        forest->tracks.cells[slot] = (espl__cell){{0, 0, 0}};
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_CELL, slot);
+    }
 }
 
 void espl__mark_world(espl__forest *forest, uint32_t slot)
@@ -142,7 +146,7 @@ static void note_arrays(espl__forest *forest)
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
         has_own = has_own || tracks->poses[i] != NULL;
     }
-    is_tracked = is_tracked || has_own;
+    is_tracked = is_tracked || has_own || tracks->cells != NULL;
     forest->modes =
         (uint8_t)((forest->modes & ~(ESPL__MODE_TRACKED | ESPL__MODE_OWN)) |
                   (is_tracked ? ESPL__MODE_TRACKED : 0) | (has_own ? ESPL__MODE_OWN : 0));
@@ -160,6 +164,16 @@ bool espl__plane_open(espl__forest *forest, int number)
     if (!espl__plane_make(forest->heap, ESPL__FOR_TREE, plane, forest->capacity, &closed, 0)) {
         return false;
     }
+    note_arrays(forest);
+    return true;
+}
+
+bool espl__cells_open(espl__forest *forest, float cell_size)
+{
+    if (!espl__tracks_add_cells(forest->heap, &forest->tracks, forest->capacity)) {
+        return false;
+    }
+    forest->cell_size = cell_size;
     note_arrays(forest);
     return true;
 }

@@ -122,6 +122,8 @@ ESPL__INLINE void espl__note_made(espl__forest *forest, uint32_t slot)
 /// @return false: no memory, nothing changed.
 bool espl__plane_open(espl__forest *forest, int plane);
 bool espl__poses_open(espl__forest *forest, int poses);
+/// Give an empty forest cells of a size, which it keeps. @return false: no memory, nothing changed.
+bool espl__cells_open(espl__forest *forest, float cell_size);
 /// Close a plane, or an array of poses, that no consumer needs any more.
 void espl__plane_close(espl__forest *forest, int plane);
 void espl__poses_close(espl__forest *forest, int poses);

@@ -8,13 +8,14 @@
 // propagates the rest once.
 #include "lib/tree/edit_steps.h"
 
+#include "lib/tree/cells.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/worlds.h"
 
 // --- Lists ---
 
 // All lists of an edit, for the functions that do the same with each.
-enum { LISTS = 14 };
+enum { LISTS = 15 };
 
 #define LIST(name)                                                     \
     {                                                                  \
@@ -26,7 +27,7 @@ static const struct {
 } lists[LISTS] = {
     LIST(log),        LIST(saved),  LIST(moved),       LIST(stale),     LIST(touched),
     LIST(removed),    LIST(made),   LIST(relocations), LIST(path),      LIST(template_nodes),
-    LIST(part_roots), LIST(locals), LIST(pasts),       LIST(run_pasts),
+    LIST(part_roots), LIST(locals), LIST(pasts),       LIST(run_pasts), LIST(cells),
 };
 
 // Return the address of the pointer to a list.
@@ -66,6 +67,7 @@ void espl__edit_begin(espl__edit *edit)
     espl__array_set_length(edit->locals, 0);
     espl__array_set_length(edit->pasts, 0);
     espl__array_set_length(edit->run_pasts, 0);
+    espl__array_set_length(edit->cells, 0);
     espl__array_set_length(edit->moved, 0);
     espl__array_set_length(edit->stale, 0);
     espl__array_set_length(edit->touched, 0);
@@ -618,6 +620,13 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         espl__slot_set_bare(forest, entry->slot, (entry->flags & ESPL__SLOT_BARE) != 0);
         espl__set_unshown(forest, entry->slot, entry->a != 0);
         espl__edit_mark_stale(edit, entry->slot);
+        break;
+    case ESPL__UNDO_CELL:
+        ESPL_CHECK(entry->a < espl__array_length(edit->cells));
+        espl__cell_store(forest, entry->slot, edit->cells[entry->a]);
+        break;
+    case ESPL__UNDO_SHOWN:
+        espl__set_unshown(forest, entry->slot, false);
         break;
     case ESPL__UNDO_RUN:
         undo_run(edit, entry);

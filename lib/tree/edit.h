@@ -40,6 +40,8 @@ typedef enum espl__undo_kind {
     ESPL__UNDO_MAKE,  ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
     ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE; `a`: it was shown as a new node
     ESPL__UNDO_SIDE,  ///< the tree of the slot had fewer side arrays
+    ESPL__UNDO_CELL,  ///< the cell of a root: number `a` in `cells`
+    ESPL__UNDO_SHOWN, ///< it was shown at a shown world
     ESPL__UNDO_RUN,   ///< locals of a run, from number `a` in `locals` on; layout debt `b`
 } espl__undo_kind;
 
@@ -168,6 +170,7 @@ typedef struct espl__edit {
     espl__undo *log;
     espl__saved *saved;
     espl__saved_local *locals;
+    espl__cell *cells;     // that were replaced, where the world has cells
     espl__past *pasts;     // as many as `saved`, where motion runs
     espl__past *run_pasts; // as many as `locals`, where motion runs outside a tick
     uint32_t *moved;       // slots that got ESPL__SLOT_MOVED; after the relocation: see list_left()

@@ -65,10 +65,13 @@ static const espl__past *rebased_past(const espl__edit *edit, uint32_t slot, boo
     const uint32_t times = espl__past_begin(forest, slot, room);
 
     for (uint32_t time = 0; time < times; ++time) {
-        const espl_pose world = espl__world_at(forest, (int)time, slot);
+        espl_pose world = espl__world_at(forest, (int)time, slot);
         espl__placement placement = espl__placement_at(forest, (int)time, slot);
 
         placement.kept = is_new_root ? espl__kept_none() : placement.kept;
+        if (frames->shift.is_any) {
+            espl__position_shift(world.position, &frames->shift);
+        }
         const espl_status status =
             rebase(forest, espl__locals_at(forest, (int)time), slot, &placement, &world,
                    frames->now != NULL ? &frames->past[time] : NULL, lost);
@@ -104,8 +107,13 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frames *
 
             placement.kept = is_new_root ? espl__kept_none() : placement.kept;
             if (!frames->is_same) {
-                edit->is_lossy |= rebase(forest, NULL, slot, &placement, &forest->world[slot], up,
-                                         lost) == ESPL_LOSSY;
+                espl_pose kept = forest->world[slot];
+
+                if (frames->shift.is_any) {
+                    espl__position_shift(kept.position, &frames->shift);
+                }
+                edit->is_lossy |=
+                    rebase(forest, NULL, slot, &placement, &kept, up, lost) == ESPL_LOSSY;
             }
             const espl_pose world = espl__placement_world(&placement, frame);
             espl__past room;

@@ -6,6 +6,7 @@
 #include "lib/tree/edit_links.h"
 
 #include "lib/tree/changes.h"
+#include "lib/tree/edit_cells.h"
 #include "lib/tree/edit_past.h"
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
@@ -97,13 +98,20 @@ ESPL__INLINE bool relink_member(espl__edit *edit, uint32_t slot, uint32_t old, u
     return is_done;
 }
 
+// Give a member that becomes a root the cell of its old root.
+static ESPL__APART bool keep_cell(espl__edit *edit, uint32_t slot)
+{
+    return espl__edit_set_cell(edit, slot, espl__cell_of(edit->forest, slot));
+}
+
 // Make a member a root. A node that dies is unlinked so, because neither its role nor its slot matters.
 ESPL__INLINE bool unlink_member(espl__edit *edit, uint32_t slot, uint32_t old)
 {
     espl__forest *const forest = edit->forest;
 
     ESPL_CHECK(old != ESPL__NO_SLOT && old == forest->parent[slot]);
-    if (!log_link(edit, slot, old, ESPL__NO_SLOT)) {
+    if ((espl__forest_has_cells(forest) && !keep_cell(edit, slot)) ||
+        !log_link(edit, slot, old, ESPL__NO_SLOT)) {
         return false;
     }
     espl__node_unlink(forest, slot);
@@ -193,9 +201,9 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
 // --- Attach and detach ---
 
 // Give a node the placement that it has below another parent, or as a root, by the rules of the
-// attach.
+// attach. @param shift  to the cell of the parent.
 static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
-                              const espl__attach_rules *rules)
+                              const espl__attach_rules *rules, const espl__cell_shift *shift)
 {
     espl__node_change c;
     espl__frame room;
@@ -208,8 +216,16 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
     const bool has_path = espl__rules_keep_world(&rules->stay) && c.up != NULL && up != NULL &&
                           espl__path_edited(edit->forest, NULL, parent, slot, &path);
     const espl__known_locals known = {&local, has_path ? &path : NULL};
-    const espl_status status =
+
+    if (shift->is_any) {
+        espl__position_shift(c.world.position, shift);
+    }
+    espl_status status =
         espl__placement_move(&c.placement, &c.world, &known, up, rules->stay, rules->inherit);
+
+    if (status == ESPL_OK && shift->is_far && rules->stay.position == ESPL_KEEP_WORLD) {
+        status = ESPL_LOSSY;
+    }
     espl__past past;
 
     if (status < 0 || !espl__forest_has_motion(edit->forest)) {
@@ -238,14 +254,15 @@ static bool copy_new_parent(espl__edit *edit, uint32_t slot, const espl__frame *
 // Place a bare node, which has no placement, under another parent: by ESPL_KEEP_WORLD its descendants keep their
 // worlds. Its own world is stored here, because it follows from the links alone.
 static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
-                              const espl__attach_rules *rules)
+                              const espl__attach_rules *rules, const espl__cell_shift *shift)
 {
     espl__frame room;
     const espl__frame *const up = espl__edit_frame(edit, parent, &room);
-    const espl__frames frames = espl__edit_frames(edit, parent, up);
+    espl__frames frames = espl__edit_frames(edit, parent, up);
 
     espl__edit_refresh(edit, slot);
-    edit->is_lossy = false;
+    edit->is_lossy = shift->is_far && rules->stay.position == ESPL_KEEP_WORLD;
+    frames.shift = *shift;
     return (rules->stay.position != ESPL_KEEP_WORLD ||
             espl__edit_keep_worlds(edit, slot, &frames, ESPL__NO_SLOT)) &&
                    copy_new_parent(edit, slot, up)
@@ -273,13 +290,16 @@ ESPL__INLINE espl_status move_with_local(espl__edit *edit, uint32_t slot, uint32
     }
     // The worlds below the node may be stale by an ancestor that it leaves.
     espl__edit_refresh(edit, slot);
+    const espl__cell_shift shift = espl__cell_shift_between(edit->forest, slot, parent);
+
     if (!relink_and_mark(edit, slot, parent, before, is_free)) {
         return ESPL_ERR_NO_MEMORY;
     }
     if (espl__propagate_single(edit->forest, &edit->context, slot)) {
         espl__edit_mark_stale(edit, slot);
     }
-    return ESPL_OK;
+    return !shift.is_any || espl__edit_shift_below(edit, slot, &shift) ? ESPL_OK
+                                                                       : ESPL_ERR_NO_MEMORY;
 }
 
 // Attach a node to another parent, or detach it, where its placement changes.
@@ -287,12 +307,16 @@ static ESPL__APART espl_status move_and_place(espl__edit *edit, uint32_t slot, u
                                               uint32_t before, const espl__attach_rules *rules)
 {
     const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
+    const espl__cell_shift shift = espl__cell_shift_between(edit->forest, slot, parent);
     const espl_status status = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE)
-                                   ? place_bare(edit, slot, parent, rules)
-                                   : place_node(edit, slot, parent, rules);
+                                   ? place_bare(edit, slot, parent, rules, &shift)
+                                   : place_node(edit, slot, parent, rules, &shift);
 
     if (status < 0) {
         return status;
+    }
+    if (shift.is_any && !espl__edit_shift_below(edit, slot, &shift)) {
+        return ESPL_ERR_NO_MEMORY;
     }
     return espl__edit_relink(edit, slot, parent, before, is_free) ? status : ESPL_ERR_NO_MEMORY;
 }

@@ -4,6 +4,7 @@
 // function decides all refusals before it changes anything.
 #include "lib/tree/edit_nodes.h"
 
+#include "lib/tree/cells.h"
 #include "lib/tree/changes.h"
 #include "lib/tree/edit_past.h"
 #include "lib/tree/layout.h"
@@ -396,6 +397,27 @@ static ESPL__APART void pose_given(espl__edit *edit, const espl__template *sourc
     pose_nodes(edit, source, place, made, is_plain, source->locals);
 }
 
+// Return the shift from the cell of a source to that of its copy.
+static espl__cell_shift shift_of_copy(const espl__edit *edit, const espl__template *source,
+                                      const espl__new_node *place)
+{
+    const uint32_t from = source->nodes[0].slot;
+
+    return espl__cell_shift_between(edit->forest, from != ESPL__NO_SLOT ? from : place->parent,
+                                    place->parent);
+}
+
+// Give the copy of a node that has no parent the cell of the source.
+static void copy_cell(const espl__edit *edit, const espl__template *source,
+                      const espl__new_node *place, const espl__made *made)
+{
+    const uint32_t from = source->nodes[0].slot;
+
+    if (place->parent == ESPL__NO_SLOT && from != ESPL__NO_SLOT) {
+        espl__cell_store(edit->forest, made[0].slot, espl__cell_of(edit->forest, from));
+    }
+}
+
 // Write the flags and side entries of a copy that is not plain. Free slots have the default entries.
 // Children come first, because placing a stretch updates the children that have their flags.
 static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source,
@@ -403,6 +425,7 @@ static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source
 {
     espl__forest *const forest = edit->forest;
     espl__placement copied;
+    const espl__cell_shift shift = shift_of_copy(edit, source, place);
 
     for (uint32_t i = source->count; i-- > 0;) {
         const uint32_t slot = made[i].slot, from = source->nodes[i].slot;
@@ -417,6 +440,7 @@ static ESPL__APART void fill_copy(espl__edit *edit, const espl__template *source
         edit->has_side = edit->has_side || has_side;
         if (i != 0 && source->has_side) {
             copied = espl__slot_placement(forest, from);
+            espl__kept_shift(&copied.kept.pose, copied.kept.flags, &shift);
             placement = &copied;
         }
         if (placement != NULL && espl__placement_needs_side(placement)) {
@@ -475,6 +499,9 @@ espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
         pose_copy(edit, source, place, nodes, is_plain);
     } else {
         pose_given(edit, source, place, nodes, is_plain);
+    }
+    if (espl__forest_has_cells(forest)) {
+        copy_cell(edit, source, place, nodes);
     }
     espl__array_set_length(edit->made, first + source->count);
     entry.slot = nodes[0].slot;

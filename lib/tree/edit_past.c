@@ -2,6 +2,7 @@
 // The rules of edit_past.h.
 #include "lib/tree/edit_past.h"
 
+#include "lib/tree/cells.h"
 #include "lib/tree/path.h"
 
 // --- Frames ---
@@ -60,6 +61,7 @@ static espl_status move_at(const espl__forest *forest, int time, uint32_t slot, 
     const espl_pose *const locals = espl__locals_at(forest, time);
     espl_pose world = espl__world_at(forest, time, slot), path;
     espl_pose local = placement->local;
+    const espl__cell_shift shift = espl__cell_shift_between(forest, slot, parent);
     espl__frame up;
     bool has_path = false;
 
@@ -75,6 +77,9 @@ static espl_status move_at(const espl__forest *forest, int time, uint32_t slot, 
     }
     const espl__known_locals known = {&local, has_path ? &path : NULL};
 
+    if (shift.is_any) {
+        espl__position_shift(world.position, &shift);
+    }
     return espl__placement_move(placement, &world, &known, parent != ESPL__NO_SLOT ? &up : NULL,
                                 rules->stay, rules->inherit);
 }

@@ -6,6 +6,7 @@
 #ifndef ESPALIER_LIB_TREE_EDIT_STEPS_H
 #define ESPALIER_LIB_TREE_EDIT_STEPS_H
 
+#include "lib/tree/cells.h"
 #include "lib/tree/edit.h"
 #include "lib/tree/motion.h"
 #include "lib/tree/node_change.h"
@@ -144,6 +145,7 @@ typedef struct espl__frames {
     const espl__frame *now; // NULL: the nodes become roots
     bool is_same;           // it is the frame that the nodes have, and the past alone changes
     espl__frame past[ESPL__PASTS]; // where motion runs and `now` is not NULL
+    espl__cell_shift shift;        // from the cell that the nodes have to that of the frame
 } espl__frames;
 
 /// Before the frame of a node changes, give it the placement that keeps its world in the new frame.

@@ -7,6 +7,8 @@
 // world.
 #include "lib/tree/edit_nodes.h"
 #include "lib/tree/edit_steps.h"
+#include "lib/tree/cell_writes.h"
+#include "lib/tree/edit_cells.h"
 #include "lib/tree/flagged_writes.h"
 #include "lib/tree/writes.h"
 
@@ -164,6 +166,26 @@ static espl_status write_alone(espl__edit *edit, uint32_t slot, espl_write_kind 
                              espl__placement_write(&c.placement, &c.world, c.up, kind, value));
 }
 
+// Carry out a write of a cell or of an absolute position.
+static espl_status write_far_in_edit(espl__edit *edit, uint32_t slot, espl_write_kind kind,
+                                     const espl_write_value *value)
+{
+    espl_write_value position;
+
+    if (espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS) &&
+        espl__slot_copies(edit->forest, slot)) {
+        return ESPL_ERR_COPIES_PARENT;
+    }
+    const espl_status status = espl__edit_write_cell(edit, slot, kind, value, &position);
+
+    if (status < 0 || kind == ESPL_WRITE_CELL) {
+        return status;
+    }
+    const espl_status written = write_alone(edit, slot, ESPL_WRITE_WORLD_POSITION, &position);
+
+    return written == ESPL_OK ? status : written;
+}
+
 // Carry out a write that is not ordinary. The previous pose is appended to the undo log first, because the
 // ordinary write may leave the placement as it is.
 static espl_status write_flagged_in_edit(espl__edit *edit, uint32_t slot, espl_write_kind kind,
@@ -171,6 +193,9 @@ static espl_status write_flagged_in_edit(espl__edit *edit, uint32_t slot, espl_w
 {
     espl__flagged_write flagged;
 
+    if (espl__write_is_of_cell(kind)) {
+        return write_far_in_edit(edit, slot, kind, value);
+    }
     if (espl__forest_has_motion(edit->forest) && !espl__edit_save(edit, slot)) {
         return ESPL_ERR_NO_MEMORY;
     }

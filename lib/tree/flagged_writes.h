@@ -28,7 +28,9 @@ void espl__flagged_write_end(const espl__flagged_write *write, espl_status statu
 /// Tell whether a kind sets the previous pose.
 static inline bool espl__write_is_of_previous(espl_write_kind kind)
 {
-    return !espl__write_is_ordinary(espl__write_base(kind));
+    const espl_write_kind base = espl__write_base(kind);
+
+    return base == ESPL_WRITE_PREVIOUS_LOCAL_POSE || base == ESPL_WRITE_PREVIOUS_WORLD_POSE;
 }
 /// Set the previous pose of a node by such a kind. Preconditions: espl__write_check() accepted the value, and
 /// stretch and user data of the node and of those above it are up to date.

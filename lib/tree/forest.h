@@ -92,7 +92,8 @@ enum { ESPL__SIZE_CLASSES = 256 };
 
 /// Modes of a forest.
 enum {
-    ESPL__MODE_EDITED = 1,  ///< a playback runs: worlds may be stale, nodes in other ranges than their parents
+    ESPL__MODE_EDITED =
+        1, ///< a playback runs: worlds may be stale, nodes in other ranges than their parents
     ESPL__MODE_TRACKED = 2, ///< it has tracks, so that changes are marked
     ESPL__MODE_OWN = 4,     ///< of these, the plane of own data or those of motion
 };
@@ -141,9 +142,9 @@ typedef struct espl__forest {
     uint32_t nursery;
     uint8_t modes; // ESPL__MODE_EDITED, ESPL__MODE_TRACKED: what a propagation tests once
     const espl__kernels *kernels;
-    uint32_t grain; // nodes of a job at least: ESPL__GRAIN, smaller in tests
-    // Of immediate calls, with the counts of the world. While its `has_overflowed` is false, all worlds
-    // are finite.
+    uint32_t grain;  // nodes of a job at least: ESPL__GRAIN, smaller in tests
+    float cell_size; // 0: the world has no cells (cells.h)
+    // Of immediate calls, with the counts of the world. All worlds are finite unless it `has_overflowed`.
     espl__context context;
     uint64_t searched_in_vain;        // nodes visited by searches for worlds that are not finite
     uint64_t layouts, nodes_laid_out; // since the world was made
@@ -154,7 +155,7 @@ typedef struct espl__forest {
     uint32_t *loose;
     size_t loose_lost;
     espl__presented presented; // what tracks.poses[ESPL__SHOWN] shows
-    espl__tracks tracks; // what consumers of changes and motion need; changes.h marks it
+    espl__tracks tracks;       // what consumers of changes and motion need; changes.h marks it
 } espl__forest;
 
 /// Callback for entities whose nodes moved to slots [first, first + count). The entity of slot first +
@@ -600,9 +601,8 @@ static inline void espl__node_update_linked(espl__forest *forest, uint32_t slot,
     }
 }
 
-/// Insert a node into the list of its parent's children, before one of them or last
-/// (ESPL__NO_SLOT). `previous` of the first child is the last child, so that both ends are found in
-/// O(1).
+/// Insert a node into the list of its parent's children, before one of them or last (ESPL__NO_SLOT).
+/// `previous` of the first child is the last child, so that both ends are found in O(1).
 ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t parent,
                                      uint32_t before)
 {

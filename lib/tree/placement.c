@@ -397,6 +397,8 @@ static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *val
         pose = espl__pose_of(&value->transform);
         break;
     case ESPL__VALUE_WORD:
+    case ESPL__VALUE_CELL:
+    case ESPL__VALUE_DOUBLES:
     case ESPL__VALUE_NONE:
         break;
     }

@@ -15,9 +15,10 @@ static bool make_tracks(espl__forest *made, const espl__forest *old, uint32_t pa
 
     for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
         made->tracks.planes[i].moment = old->tracks.planes[i].moment;
-        is_done = is_done && (!espl__plane_is_open(&old->tracks.planes[i]) ||
-                              espl__plane_open(made, i));
+        is_done =
+            is_done && (!espl__plane_is_open(&old->tracks.planes[i]) || espl__plane_open(made, i));
     }
+    is_done = is_done && (old->tracks.cells == NULL || espl__cells_open(made, old->cell_size));
     return is_done && (pasts < 1 || espl__poses_open(made, ESPL__PREVIOUS)) &&
            (pasts < 2 || espl__poses_open(made, ESPL__BEFORE)) &&
            (pasts < 1 || espl__poses_open(made, ESPL__SHOWN));
@@ -206,7 +207,8 @@ static void show_worlds(espl__forest *made)
         tracks->is_unshown[slot] = true;
     }
     tracks->rolled = tracks->rolled_before = now - 1;
-    made->presented = (espl__presented){.moment = now - 1, .tick = now - 1, .at = 1, .has_ticked = true};
+    made->presented =
+        (espl__presented){.moment = now - 1, .tick = now - 1, .at = 1, .has_ticked = true};
     atomic_store_explicit(&made->presented.has_unshown, made->end != 0, memory_order_relaxed);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The state of a forest as pieces (lib/base/state.h): each tree with its holes and nodes, then the free
 // ranges. A column of nodes that is added to espl__forest and makes worlds unequal is visited here.
-#include "lib/tree/motion.h"
+#include "lib/tree/cells.h"
 
 // The floats of a pose have no padding between them.
 const char espl__state_of_nodes[] = "links, parent and flags of a node";
@@ -27,6 +27,17 @@ static void visit_past(const espl__forest *forest, const espl__state_visitor *vi
     }
 }
 
+// Visit the cell of a root. The middle one adds no words, so that the hash of a world with cells that are all
+// 0 is that of a world without cells.
+static void visit_cell(const espl__state_visitor *visitor, const espl__cell *cell)
+{
+    uint32_t words[3];
+    const bool is_middle = (cell->at[0] | cell->at[1] | cell->at[2]) == 0;
+
+    memcpy(words, cell->at, sizeof words);
+    espl__state_piece(visitor, "cell of a root", ESPL__STATE_WORDS, words, is_middle ? 0 : 3);
+}
+
 // Visit what is stored of a node. Side arrays are memory: a node has the default where its tree has
 // none, and ESPL__SLOT_SIDE is left out.
 static void visit_node(const espl__forest *forest, const espl__state_visitor *visitor,
@@ -49,6 +60,10 @@ static void visit_node(const espl__forest *forest, const espl__state_visitor *vi
     espl__state_piece(visitor, "user data of a node", ESPL__STATE_WORDS, &extra.user_data, 1);
     if (espl__forest_has_motion(forest)) {
         visit_past(forest, visitor, slot);
+    }
+    if (espl__forest_has_cells(forest) && links->entity != ESPL__NO_ENTITY &&
+        espl__is_root(forest, slot)) {
+        visit_cell(visitor, &forest->tracks.cells[slot]);
     }
 }
 

@@ -47,6 +47,14 @@ void espl__tracks_drop_poses(espl__heap *heap, espl__tracks *tracks, int number,
     }
 }
 
+bool espl__tracks_add_cells(espl__heap *heap, espl__tracks *tracks, uint32_t capacity)
+{
+    ESPL_CHECK(tracks->cells == NULL);
+    tracks->cells = espl__heap_take(heap, ESPL__FOR_TREE, items_of(capacity), sizeof *tracks->cells,
+                                    ESPL__POSES_ALIGNMENT);
+    return tracks->cells != NULL;
+}
+
 bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity,
                        const espl__tracks *from, uint32_t count)
 {
@@ -79,6 +87,12 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
     if (is_done && from->is_unshown != NULL && count != 0) {
         memcpy(made.is_unshown, from->is_unshown, count * sizeof *made.is_unshown);
     }
+    if (is_done && from->cells != NULL) {
+        is_done = espl__tracks_add_cells(heap, &made, capacity);
+        if (is_done && count != 0) {
+            memcpy(made.cells, from->cells, count * sizeof *made.cells);
+        }
+    }
     if (!is_done) {
         espl__tracks_free(heap, &made);
         return false;
@@ -95,6 +109,9 @@ void espl__tracks_free(espl__heap *heap, espl__tracks *tracks)
     for (int i = 0; i < ESPL__POSES_COUNT; ++i) {
         espl__tracks_drop_poses(heap, tracks, i, tracks->capacity);
     }
+    espl__heap_give(heap, ESPL__FOR_TREE, tracks->cells, items_of(tracks->capacity),
+                    sizeof *tracks->cells, ESPL__POSES_ALIGNMENT);
+    tracks->cells = NULL;
     tracks->capacity = 0;
     tracks->is_ticking = false;
 }
@@ -110,6 +127,7 @@ size_t espl__tracks_bytes(const espl__tracks *tracks)
         bytes += tracks->poses[i] != NULL ? items_of(tracks->capacity) * sizeof(espl_pose) : 0;
     }
     bytes += tracks->is_unshown != NULL ? items_of(tracks->capacity) * sizeof(bool) : 0;
+    bytes += tracks->cells != NULL ? items_of(tracks->capacity) * sizeof *tracks->cells : 0;
     return bytes;
 }
 
@@ -139,6 +157,10 @@ void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks
     move_stamp(&to->planes[ESPL__PLANE_OWN], slot, &from->planes[ESPL__PLANE_OWN], old);
     move_stamp(&to->planes[ESPL__PLANE_SHOWN], slot, &from->planes[ESPL__PLANE_SHOWN], old);
     move_stamp(&to->planes[ESPL__PLANE_JUMP], slot, &from->planes[ESPL__PLANE_JUMP], old);
+    if (to->cells != NULL) {
+        move_stamp(&to->planes[ESPL__PLANE_CELL], slot, &from->planes[ESPL__PLANE_CELL], old);
+        to->cells[slot] = from->cells[old];
+    }
     if (espl__plane_is_open(&to->planes[ESPL__PLANE_PLACE])) {
         espl__plane_mark(&to->planes[ESPL__PLANE_PLACE], slot);
         espl__plane_mark(&from->planes[ESPL__PLANE_PLACE], old);

@@ -22,6 +22,7 @@ enum {
     /// A write with ESPL_TELEPORT placed the node, also where it left the transform as it is. Its descendants,
     /// which moved with it, are not marked: a consumer finds them by the links.
     ESPL__PLANE_JUMP,
+    ESPL__PLANE_CELL,  ///< cell of a root, where the world has cells
     ESPL__PLANE_COUNT,
 };
 
@@ -30,6 +31,13 @@ enum {
 enum { ESPL__PREVIOUS, ESPL__BEFORE, ESPL__SHOWN, ESPL__POSES_COUNT };
 
 enum { ESPL__POSES_ALIGNMENT = 64 }; ///< of their memory: a cache line
+
+/// Integer coordinates of a tree, in units of espl__forest.cell_size (cells.h).
+typedef struct espl__cell {
+    int32_t at[3];
+} espl__cell;
+
+_Static_assert(sizeof(espl__cell) == 12, "a cell is three words");
 
 /// The arrays. {0}: none.
 typedef struct espl__tracks {
@@ -40,6 +48,9 @@ typedef struct espl__tracks {
     /// shown world is its world then, whatever the array has. Not to be confused with the marker of a node that
     /// was made since the tick began, which has no previous local.
     bool *is_unshown;
+    /// By slot, where the world has cells: that of a root. Of other nodes it has no meaning, and is that of the
+    /// time when the node was a root last, so that the undo of a link restores it.
+    espl__cell *cells;
     uint32_t rolled; ///< moment of the begin of the last tick: own data marked later is newer
     uint32_t rolled_before; ///< of the tick before it
     uint32_t capacity;      ///< slots that each of them has room for
@@ -111,6 +122,8 @@ void espl__tracks_free(espl__heap *heap, espl__tracks *tracks);
 bool espl__tracks_add_poses(espl__heap *heap, espl__tracks *tracks, int poses, uint32_t capacity);
 /// Free an array of poses, for as many slots as it was allocated for.
 void espl__tracks_drop_poses(espl__heap *heap, espl__tracks *tracks, int poses, uint32_t capacity);
+/// Allocate the array of cells. @return false: no memory.
+bool espl__tracks_add_cells(espl__heap *heap, espl__tracks *tracks, uint32_t capacity);
 /// Return the bytes of all arrays.
 size_t espl__tracks_bytes(const espl__tracks *tracks);
 

@@ -31,6 +31,8 @@ const espl__write_kind_info espl__write_kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
     [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = {ESPL__VALUE_POSE, ESPL__PART_POSE, false},
     [ESPL_WRITE_PREVIOUS_WORLD_POSE] = {ESPL__VALUE_POSE, ESPL__PART_POSE, true},
+    [ESPL_WRITE_CELL] = {ESPL__VALUE_CELL, 0, true},
+    [ESPL_WRITE_ABSOLUTE_POSITION] = {ESPL__VALUE_DOUBLES, ESPL__PART_POSITION, true},
 };
 
 _Static_assert(sizeof espl__write_kinds / sizeof *espl__write_kinds == ESPL_WRITE_KIND_COUNT,
@@ -59,6 +61,8 @@ size_t espl__write_value_size(espl_write_kind kind)
         [ESPL__VALUE_POSE] = sizeof(espl_pose),
         [ESPL__VALUE_TRANSFORM] = sizeof(espl_transform),
         [ESPL__VALUE_WORD] = sizeof(uint32_t),
+        [ESPL__VALUE_CELL] = 3 * sizeof(int32_t),
+        [ESPL__VALUE_DOUBLES] = 3 * sizeof(double),
     };
 
     return sizes[espl__write_value_type(kind)];
@@ -86,7 +90,15 @@ espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
     case ESPL__VALUE_TRANSFORM:
         return espl_transform_normalize(&value->transform);
     case ESPL__VALUE_WORD:
+    case ESPL__VALUE_CELL:
         break;
+    case ESPL__VALUE_DOUBLES: {
+        double position[3];
+
+        memcpy(position, value, sizeof position);
+        is_fine = isfinite(position[0]) && isfinite(position[1]) && isfinite(position[2]);
+        break;
+    }
     }
     return is_fine ? ESPL_OK : ESPL_ERR_NOT_FINITE;
 }

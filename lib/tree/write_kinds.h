@@ -60,6 +60,8 @@ typedef enum espl__value_type {
     ESPL__VALUE_POSE,
     ESPL__VALUE_TRANSFORM,
     ESPL__VALUE_WORD,
+    ESPL__VALUE_CELL,    ///< three integers
+    ESPL__VALUE_DOUBLES, ///< three of them
 } espl__value_type;
 
 /// What the library knows of a kind of write.
@@ -105,6 +107,12 @@ static inline void espl__write_load(espl_write_value *out, espl_write_kind kind,
     case ESPL__VALUE_SCALAR:
     case ESPL__VALUE_WORD:
         memcpy(out, bytes, sizeof(float));
+        break;
+    case ESPL__VALUE_CELL:
+        memcpy(out, bytes, 3 * sizeof(int32_t));
+        break;
+    case ESPL__VALUE_DOUBLES:
+        memcpy(out, bytes, 3 * sizeof(double));
         break;
     case ESPL__VALUE_NONE:
         break;

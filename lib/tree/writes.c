@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The writes of writes.h. A single write stores, recomputes the world of the node, and propagates.
-// Many writes of one tree choose between three ways, because a node below several entries would be
-// propagated once for each. Few locals are stored first and propagated then. Many are swept: worlds
-// follow in one pass over the range. Other writes are done one after the other, and change to a sweep
-// where that visits fewer nodes. All give the same bits and statuses. The functions for the frequent
-// writes are inline, so that poses stay in registers.
+// The writes of writes.h. A single write stores, recomputes the world of the node, and propagates. Many writes
+// of one tree choose between three ways, because a node below several entries would be propagated once for
+// each. Few locals are stored first and propagated then. Many are swept: worlds follow in one pass over the
+// range. Other writes are done one after the other, and change to a sweep where that visits fewer nodes. All
+// give the same bits and statuses. The functions for the frequent writes are inline: poses stay in registers.
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
+#include "lib/tree/cell_writes.h"
 #include "lib/tree/flagged_writes.h"
 #include "lib/tree/local_stores.h"
 #include "lib/tree/tree_batch.h"
@@ -368,6 +368,10 @@ static ESPL__APART espl_status write_flagged_in_pass(pass *p, uint32_t slot, esp
 {
     espl__flagged_write flagged;
 
+    if (espl__write_is_of_cell(kind)) {
+        advance(p, p->end); // the tree may get other worlds as a whole
+        return espl__far_write(p->forest, p->context, slot, kind, value);
+    }
     if (espl__write_is_of_previous(kind)) {
         // The parent may copy a stretch that follows from an earlier entry.
         advance(p, slot + 1);

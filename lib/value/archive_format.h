@@ -37,6 +37,7 @@ typedef enum espl__archive_section {
     ESPL__ARCHIVE_NAME, ///< names
     ESPL__ARCHIVE_USER, ///< of the program
     ESPL__ARCHIVE_GRID, ///< of locals that are rounded
+    ESPL__ARCHIVE_CELL, ///< cells of roots
     ESPL__ARCHIVE_SECTIONS
 } espl__archive_section;
 

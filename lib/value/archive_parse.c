@@ -285,18 +285,6 @@ static bool parse_sets(espl__parse *p)
 
 // --- The walk ---
 
-// Read the number of the next node of a list that has few nodes.
-static uint32_t next_of(const espl__parse *p, espl__cursor *cursor, uint32_t from)
-{
-    if (espl__cursor_left(cursor) == 0) {
-        return ESPL__NO_SLOT;
-    }
-    const uint32_t gap = espl__cursor_varint(cursor);
-
-    cursor->is_broken = cursor->is_broken || gap >= p->info.nodes - from;
-    return cursor->is_broken ? ESPL__NO_SLOT : from + gap;
-}
-
 void espl__walk_begin(espl__node_walk *walk, espl__parse *p)
 {
     const espl__cursor *const sections = p->sections;
@@ -310,14 +298,17 @@ void espl__walk_begin(espl__node_walk *walk, espl__parse *p)
                               .names = sections[ESPL__ARCHIVE_NAME],
                               .frees = sections[ESPL__ARCHIVE_FREE]};
     walk->sets.at = p->set_numbers_at;
+    walk->cells = sections[ESPL__ARCHIVE_CELL];
+    (void)espl__cursor_u32(&walk->cells);
     for (size_t i = 0; i < espl__array_length(p->sets); ++i) {
         p->sets[i].seen = 0;
     }
     walk->node.built.placement.kept = espl__kept_none();
     walk->node.built.placement.extra = espl__extra_default();
     if (p->info.nodes != 0) {
-        walk->next_side = next_of(p, &walk->side, 0);
-        walk->next_name = next_of(p, &walk->names, 0);
+        walk->next_side = espl__walk_gap(p, &walk->side, 0);
+        walk->next_name = espl__walk_gap(p, &walk->names, 0);
+        walk->next_cell = p->cell_size != 0 ? espl__walk_gap(p, &walk->cells, 0) : ESPL__NO_SLOT;
     }
 }
 
@@ -421,8 +412,8 @@ static bool take_side(espl__node_walk *w)
         return false;
     }
     w->parse->has_side = true;
-    w->next_side =
-        w->at + 1 < w->parse->info.nodes ? next_of(w->parse, &w->side, w->at + 1) : ESPL__NO_SLOT;
+    w->next_side = w->at + 1 < w->parse->info.nodes ? espl__walk_gap(w->parse, &w->side, w->at + 1)
+                                                    : ESPL__NO_SLOT;
     return !w->side.is_broken;
 }
 
@@ -471,7 +462,8 @@ static ESPL__APART bool take_node_name(espl__node_walk *w)
     if (!take_name(&w->names, &w->node.name, &w->node.length)) {
         return espl__parse_refuse_at(p, &w->names, "A name is none that an entity may have.");
     }
-    w->next_name = w->at + 1 < p->info.nodes ? next_of(p, &w->names, w->at + 1) : ESPL__NO_SLOT;
+    w->next_name =
+        w->at + 1 < p->info.nodes ? espl__walk_gap(p, &w->names, w->at + 1) : ESPL__NO_SLOT;
     return !w->names.is_broken || espl__parse_refuse_at(p, &w->names, "A name is that of no node.");
 }
 
@@ -496,8 +488,10 @@ const espl__parsed_node *espl__walk_next(espl__node_walk *w)
         }
     }
     node->name = NULL;
+    node->cell = (espl__cell){{0, 0, 0}};
     if (!take_set(w) || (!w->skips_placements && !take_placement(w)) ||
-        (w->next_name == w->at && !take_node_name(w))) {
+        (w->next_name == w->at && !take_node_name(w)) ||
+        (p->cell_size != 0 && w->next_cell == w->at && !espl__walk_take_cell(w))) {
         return NULL;
     }
     w->at += 1;
@@ -524,6 +518,9 @@ static bool check_ends(espl__parse *p, espl__node_walk *w)
     if (!espl__cursor_is_done(&w->locals) || w->side.is_broken || w->names.is_broken) {
         return espl__parse_refuse_at(p, &w->locals,
                                      "A section about nodes has entries for other nodes.");
+    }
+    if (p->cell_size != 0 && !espl__cursor_is_done(&w->cells)) {
+        return espl__parse_refuse_at(p, &w->cells, "The section Cell has bytes behind its end.");
     }
     if (!espl__cursor_is_done(&w->side) || !espl__cursor_is_done(&w->names)) {
         return espl__parse_refuse_at(p, &w->side,
@@ -676,8 +673,8 @@ bool espl__parse_body(espl__parse *p)
     if (section->size != 0 && (grid.step | grid.bits) == 0) {
         return espl__parse_refuse_at(p, section, "The section grid has no grid.");
     }
-    return parse_components(p) && parse_sets(p) && check_nodes(p) && find_columns(p) &&
-           check_references(p);
+    return espl__parse_cell_size(p) && parse_components(p) && parse_sets(p) && check_nodes(p) &&
+           find_columns(p) && check_references(p);
 }
 
 void espl__parse_end(espl__parse *p)

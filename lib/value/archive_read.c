@@ -4,6 +4,7 @@
 // edit, all or none. Values, references and names follow, which cannot fail.
 #include "lib/value/archive_reader.h"
 
+#include "lib/tree/cells.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/refusals.h"
 #include "lib/world/structure.h"
@@ -220,8 +221,7 @@ static bool convert_value(espl__reader *r, espl__parsed_component *c, const unsi
     const espl__component_info *const info = info_in_world(r, c->component);
     unsigned char turned[ESPL_COMPONENT_SIZE_LIMIT];
     const espl_archive_value from = {has_other_order(r) ? turned : bytes, c->size};
-    unsigned char *const to =
-        c->converted == NULL ? NULL : c->converted + c->next * info->size;
+    unsigned char *const to = c->converted == NULL ? NULL : c->converted + c->next * info->size;
 
     c->next += 1;
     if (to != NULL) {
@@ -431,10 +431,31 @@ static void fill_all(espl__reader *r)
     ESPL_CHECK(espl__cursor_is_done(&references));
 }
 
+// Give each root its cell, those that stay in their places too.
+static void fill_cells(espl__reader *r)
+{
+    const espl__forest *const forest = &r->world->forest;
+
+    espl__walk_begin(&r->walk, &r->parse);
+    r->walk.skips_placements = true;
+    for (uint32_t i = 0; i < r->parse.info.nodes; ++i) {
+        const espl__parsed_node *const node = espl__walk_next(&r->walk);
+        const uint32_t slot = r->world->store.records[r->entities[i].index].slot;
+
+        if (node->built.parent == ESPL__NO_SLOT &&
+            !espl__cell_is_same(forest->tracks.cells[slot], node->cell)) {
+            espl__cell_store(forest, slot, node->cell);
+        }
+    }
+}
+
 void espl__reader_fill(espl__reader *r)
 {
     if (needs_fill(r)) {
         fill_all(r);
+    }
+    if (espl__forest_has_cells(&r->world->forest) && r->parent == ESPL__NO_SLOT) {
+        fill_cells(r);
     }
     if (r->def->entities != NULL && r->parse.info.nodes != 0) {
         memcpy(r->def->entities, r->entities, r->parse.info.nodes * sizeof *r->entities);
@@ -487,6 +508,17 @@ static bool check_room(espl__reader *r)
                               "An array has less room than the archive needs.");
 }
 
+// Tell whether the world has cells of the size that those of the archive have. Below a parent they are not
+// used.
+static bool has_same_cells(espl__reader *r)
+{
+    return r->parse.cell_size == 0 || r->parent != ESPL__NO_SLOT ||
+           r->parse.cell_size == r->world->forest.cell_size ||
+           espl__parse_refuse(&r->parse, ESPL_ERR_VERSION,
+                              r->parse.sections[ESPL__ARCHIVE_CELL].bytes,
+                              "The archive has cells of a size that the world does not have.");
+}
+
 espl_status espl__reader_begin(espl__reader *r)
 {
     espl__parse *const parse = &r->parse;
@@ -501,7 +533,7 @@ espl_status espl__reader_begin(espl__reader *r)
     }
     parse->heap = &r->world->heap;
     const bool is_ready = espl__parse_head(parse) && check_room(r) && espl__parse_body(parse) &&
-                          match_components(r) && convert(r);
+                          has_same_cells(r) && match_components(r) && convert(r);
 
     return is_ready ? ESPL_OK : parse->status;
 }

@@ -5,6 +5,7 @@
 #define ESPALIER_LIB_VALUE_ARCHIVE_READ_H
 
 #include "lib/commands/immediate.h"
+#include "lib/tree/cells.h"
 #include "lib/value/archive_format.h"
 #include "lib/value/wire.h"
 #include "lib/world/world_internal.h"
@@ -47,6 +48,7 @@ typedef struct espl__parsed_node {
     uint32_t rank;     // number among the nodes of its set
     const char *name;  // [length] in the archive; NULL: none
     uint32_t length;
+    espl__cell cell; // of a root
 } espl__parsed_node;
 
 /// An archive that is read.
@@ -68,6 +70,7 @@ typedef struct espl__parse {
     bool has_side;
     bool is_checked; // all nodes were
     uint32_t named;  // nodes with a name
+    float cell_size; // 0: no root has a cell other than 0, 0, 0
 } espl__parse;
 
 /// A walk over the nodes in their order. The cursors are in the sections.
@@ -77,9 +80,10 @@ typedef struct espl__node_walk {
     uint32_t parent, children;     // whose children come, and how many are left
     uint32_t tops, tree_begin;     // so far; of the last one
     uint32_t next_side, next_name; // nodes of the next entries, or ESPL__NO_SLOT
+    uint32_t next_cell;            // likewise
     bool skips_placements;         // they are not needed, and not read
     espl__parsed_node node;        // the last one
-    espl__cursor tree, locals, side, sets, names;
+    espl__cursor tree, locals, side, sets, names, cells;
     espl__cursor frees; // the bits at its begin
 } espl__node_walk;
 
@@ -120,6 +124,12 @@ void espl__parse_end(espl__parse *parse);
 /// @param value  [size of the component]
 void espl__parsed_swap(const espl__parsed_component *component, unsigned char *value);
 
+/// Read the number of the next node of a list that few nodes are in.
+uint32_t espl__walk_gap(const espl__parse *parse, espl__cursor *cursor, uint32_t from);
+/// Read the cell of the present node, which is a root. @return false: refused.
+bool espl__walk_take_cell(espl__node_walk *walk);
+/// Read the size of cells. @return false: refused.
+bool espl__parse_cell_size(espl__parse *parse);
 /// Begin a walk.
 void espl__walk_begin(espl__node_walk *walk, espl__parse *parse);
 /// Step to the next node, of which there is one.

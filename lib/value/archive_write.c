@@ -2,6 +2,7 @@
 // Writing an archive. The entities are listed breadth-first, then what the sections need to know of all of
 // them: sets and components. Each section is a function that writes it to a wire. It runs twice, first for
 // its size and its checksum, because the table of sections comes before them, then for the sink.
+#include "lib/tree/cells.h"
 #include "lib/value/archive_list.h"
 #include "lib/value/archive_table.h"
 #include "lib/value/delta_rows.h"
@@ -14,7 +15,8 @@
 const unsigned char espl__archive_magic[8] = {0x89, 'E', 'S', 'P', 'L', '\r', '\n', 0x1a};
 
 const char espl__archive_letters[ESPL__ARCHIVE_SECTIONS][5] = {
-    "COMP", "TREE", "LOCA", "Side", "FREE", "SETS", "COLS", "REFS", "Hand", "Name", "User", "grid"};
+    "COMP", "TREE", "LOCA", "Side", "FREE", "SETS", "COLS",
+    "REFS", "Hand", "Name", "User", "grid", "Cell"};
 
 // --- What a node stores ---
 
@@ -400,6 +402,30 @@ static void put_grid(espl__archiver *a)
     }
 }
 
+// Write the size of cells, and those of roots that are not 0, 0, 0; nothing where there are none.
+static void put_cells(espl__archiver *a)
+{
+    const espl__forest *const forest = &a->world->forest;
+    const uint32_t count = (uint32_t)count_nodes(a);
+    uint32_t last = 0;
+    bool is_any = false;
+
+    for (uint32_t i = 0; espl__forest_has_cells(forest) && i < count; ++i) {
+        const espl__cell cell =
+            is_top_node(a, i) ? espl__cell_of(forest, slot_of(a, i)) : (espl__cell){{0, 0, 0}};
+
+        if ((cell.at[0] | cell.at[1] | cell.at[2]) == 0) {
+            continue;
+        }
+        if (!is_any) {
+            espl__wire_words(&a->wire, &forest->cell_size, 1);
+        }
+        is_any = true;
+        put_gap(&a->wire, i, &last);
+        espl__wire_words(&a->wire, cell.at, 3);
+    }
+}
+
 static void (*const put_section[ESPL__ARCHIVE_SECTIONS])(espl__archiver *) = {
     [ESPL__ARCHIVE_COMP] = put_registry, [ESPL__ARCHIVE_TREE] = put_tree,
     [ESPL__ARCHIVE_LOCA] = put_locals,   [ESPL__ARCHIVE_SIDE] = put_side,
@@ -407,6 +433,7 @@ static void (*const put_section[ESPL__ARCHIVE_SECTIONS])(espl__archiver *) = {
     [ESPL__ARCHIVE_COLS] = put_columns,  [ESPL__ARCHIVE_REFS] = put_references,
     [ESPL__ARCHIVE_HAND] = put_handles,  [ESPL__ARCHIVE_NAME] = put_node_names,
     [ESPL__ARCHIVE_USER] = put_user,     [ESPL__ARCHIVE_GRID] = put_grid,
+    [ESPL__ARCHIVE_CELL] = put_cells,
 };
 
 // --- The archive ---

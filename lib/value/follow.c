@@ -97,6 +97,13 @@ static bool adopt_world(void *context, void *names)
 
 // --- Begin and end ---
 
+// The planes that the shadow of a world needs.
+static uint32_t shadow_planes_of(const espl_world *world)
+{
+    return ESPL__SHADOW_PLANES |
+           (espl__forest_has_cells(&world->forest) ? (uint32_t)ESPL__SHADOW_CELL_PLANES : 0u);
+}
+
 static void end_following(void *context)
 {
     espl__following *const following = context;
@@ -104,7 +111,7 @@ static void end_following(void *context)
 
     ESPL_CHECK(following->shadow.log == NULL);
     world->heap.follower = (espl__follower){NULL, NULL, NULL, NULL, NULL, NULL};
-    espl__planes_release(world, ESPL__SHADOW_PLANES);
+    espl__planes_release(world, shadow_planes_of(world));
     espl__shadow_free(&following->shadow);
     espl__heap_give(&world->heap, ESPL__FOR_CHANGES, following, 1, sizeof *following,
                     _Alignof(espl__following));
@@ -120,7 +127,7 @@ static espl__following *begin_following(espl_world *world, bool has_checksum)
     }
     *made = (espl__following){.world = world, .names = &world->store.names};
     if (make_shadow(world, has_checksum, &made->shadow)) {
-        if (espl__planes_acquire(world, ESPL__SHADOW_PLANES)) {
+        if (espl__planes_acquire(world, shadow_planes_of(world))) {
             world->heap.follower =
                 (espl__follower){grow, forget, adopt_world, bytes_held, end_following, made};
             return made;

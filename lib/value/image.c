@@ -281,6 +281,7 @@ espl__image_head espl__image_head_of(const espl_world *world)
     };
 
     memcpy(head.magic, espl__image_magic, sizeof head.magic);
+    memcpy(&head.cell_size, &forest->cell_size, sizeof head.cell_size);
     return head;
 }
 
@@ -358,6 +359,19 @@ static void clear_gaps(const writer *w, const espl__area *area, gaps *g, unsigne
     }
 }
 
+// Clear the cells of members, which have no meaning.
+static void clear_members(const writer *w, const espl__area *area, unsigned char *to,
+                          uint32_t begin, uint32_t end)
+{
+    const uint32_t *const parents = w->world->forest.parent;
+
+    for (uint32_t slot = begin; area->kind == ESPL__AREA_CELLS && slot < end; ++slot) {
+        if (parents[slot] != ESPL__NO_SLOT) {
+            memset(to + (slot - begin) * area->size, 0, area->size);
+        }
+    }
+}
+
 // Copy an area by slot.
 static void put_slots(writer *w, const espl__area *area)
 {
@@ -373,6 +387,7 @@ static void put_slots(writer *w, const espl__area *area)
 
         memcpy(to, bytes, size);
         clear_gaps(w, area, &g, to, begin, end);
+        clear_members(w, area, to, begin, end);
         bytes += size;
         use(w, size, bytes);
         begin = end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The bytes of an image: a head, then tables of components, archetypes, names and originals, then the areas of
-// the
-// manifest. Everything begins at a multiple of 8 bytes from the begin of the image; the bytes between are 0.
+// the manifest. Everything begins at a multiple of 8 bytes from the begin of the image; the bytes between are
+// 0.
 //
 // A world is not in its image as it is in memory where memory depends on its past and not on its value:
 //
@@ -26,18 +26,18 @@ typedef struct espl__image_head {
     uint32_t tag;
     uint32_t components, archetypes; // their tables follow
     uint32_t names;
-    uint64_t names_size;   // bytes of the table of names
-    uint64_t sets_size;    // bytes of the table of archetypes
+    uint64_t names_size;    // bytes of the table of names
+    uint64_t sets_size;     // bytes of the table of archetypes
     uint64_t registry_size; // bytes of the table of components
     uint32_t records, free_head;
     uint32_t free_count, alive_count, retired_count;
     uint32_t slots, trees, free_tree;
-    uint32_t pasts;          // arrays of earlier locals: 0 without motion
-    uint32_t is_ticking;     // 0 or 1
-    uint32_t has_overflowed; // 0 or 1: a world may be not finite
+    uint32_t pasts;            // arrays of earlier locals: 0 without motion
+    uint32_t is_ticking;       // 0 or 1
+    uint32_t has_overflowed;   // 0 or 1: a world may be not finite
     uint32_t least_generation; // of indices that are freed
     uint32_t originals;        // their table follows that of the names
-    uint32_t zero;
+    uint32_t cell_size;        // the bits of a float; 0: no cells
 } espl__image_head;
 
 /// A component in its table, before its references and its name.

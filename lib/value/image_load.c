@@ -172,11 +172,11 @@ static bool read_head(loader *l)
                       "this one.");
     }
     if (head->tag == 0 || head->tag > 127 || head->pasts > ESPL__PASTS || head->is_ticking > 1 ||
-        head->has_overflowed > 1 || head->least_generation > ESPL__LAST_GENERATION + 1 ||
-        head->zero != 0) {
+        head->has_overflowed > 1 || head->least_generation > ESPL__LAST_GENERATION + 1) {
         return refuse_format(l, "The head has a number that no world has.");
     }
-    return true;
+    return memcmp(&head->cell_size, &l->world->forest.cell_size, sizeof head->cell_size) == 0 ||
+           refuse(l, ESPL_ERR_VERSION, "The image is of a world with cells of another size.");
 }
 
 // --- Components ---

@@ -103,6 +103,10 @@ void espl__manifest_nodes(const espl__forest *forest, const espl__area_visitor *
         visit(visitor, &(espl__area){"earlier locals", ESPL__AREA_SLOTS, 0,
                                      forest->tracks.poses[time], sizeof(espl_pose), forest->end});
     }
+    if (forest->tracks.cells != NULL) {
+        visit(visitor, &(espl__area){"cells of roots", ESPL__AREA_CELLS, 0, forest->tracks.cells,
+                                     sizeof *forest->tracks.cells, forest->end});
+    }
 }
 
 // --- Side arrays ---

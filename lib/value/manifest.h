@@ -11,17 +11,18 @@
 
 /// What an area has, and so what a copy must change in it.
 typedef enum espl__area_kind {
-    ESPL__AREA_BYTES,    ///< values that mean the same in each world
-    ESPL__AREA_RECORDS,  ///< espl__record by index: with numbers of chunks
-    ESPL__AREA_ENTITIES, ///< espl_entity by row: with the tag of the world
-    ESPL__AREA_VALUES,   ///< values of a component, which may have references
+    ESPL__AREA_BYTES,     ///< values that mean the same in each world
+    ESPL__AREA_RECORDS,   ///< espl__record by index: with numbers of chunks
+    ESPL__AREA_ENTITIES,  ///< espl_entity by row: with the tag of the world
+    ESPL__AREA_VALUES,    ///< values of a component, which may have references
     ESPL__AREA_TRANSIENT, ///< values that are not saved: ESPL_COMPONENT_TRANSIENT
-    ESPL__AREA_TREES,    ///< espl__tree by number: with numbers of side arrays, and the list of unsettled trees
-    ESPL__AREA_SLOTS,    ///< an array by slot, whose elements without a node have any value
-    ESPL__AREA_TREE_OF,  ///< espl__forest.tree
-    ESPL__AREA_LINKS,    ///< espl__forest.links
-    ESPL__AREA_PARENT,   ///< espl__forest.parent
-    ESPL__AREA_FLAGS,    ///< espl__forest.flags
+    ESPL__AREA_TREES, ///< espl__tree by number: with numbers of side arrays, and the list of unsettled trees
+    ESPL__AREA_SLOTS,   ///< an array by slot, whose elements without a node have any value
+    ESPL__AREA_TREE_OF, ///< espl__forest.tree
+    ESPL__AREA_LINKS,   ///< espl__forest.links
+    ESPL__AREA_PARENT,  ///< espl__forest.parent
+    ESPL__AREA_FLAGS,   ///< espl__forest.flags
+    ESPL__AREA_CELLS,   ///< cells by slot, which only roots have
 } espl__area_kind;
 
 /// An area: `count` elements of `size` bytes.

@@ -19,6 +19,7 @@ static void note_entry(espl__shadow *shadow, const espl__undo_key *key)
     case ESPL__SHADOW_LOCAL:
     case ESPL__SHADOW_SIDE:
     case ESPL__SHADOW_PAST:
+    case ESPL__SHADOW_CELL:
         espl__noted_add(&shadow->noted_slots, key->number);
         break;
     case ESPL__SHADOW_TREE:
@@ -61,6 +62,8 @@ static void *shadow_place(espl__shadow *shadow, const espl__undo_key *key)
         return &shadow->sides[number];
     case ESPL__SHADOW_PAST:
         return &shadow->pasts[number];
+    case ESPL__SHADOW_CELL:
+        return &shadow->cells[number];
     case ESPL__SHADOW_TREE:
         return &shadow->trees[number];
     case ESPL__SHADOW_RECORD:

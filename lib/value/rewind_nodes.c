@@ -114,6 +114,17 @@ static bool is_other(const espl__shadow *shadow, uint32_t slot, const espl__shad
     return false;
 }
 
+// Restore the cell of a root.
+static void restore_cell(const espl__shadow *shadow, uint32_t slot)
+{
+    const espl__forest *const forest = &shadow->world->forest;
+
+    if (espl__forest_has_cells(forest) && espl__is_root(forest, slot) &&
+        !espl__cell_is_same(forest->tracks.cells[slot], shadow->cells[slot])) {
+        espl__cell_store(forest, slot, shadow->cells[slot]);
+    }
+}
+
 // Restore the local of a node, and the previous locals that motion keeps. @return whether one of them differed.
 static bool restore_locals(const espl__shadow *shadow, uint32_t slot)
 {
@@ -167,6 +178,9 @@ static bool differs(espl__shadow *shadow, uint32_t slot)
     if (is_other(shadow, slot, &now)) {
         note_other(shadow, slot, &now);
         return true;
+    }
+    if (espl__shadow_is_node(&now)) {
+        restore_cell(shadow, slot);
     }
     if (espl__shadow_is_node(&now) && restore_locals(shadow, slot)) {
         espl__tracks_mark(&forest->tracks, ESPL__PLANE_OWN, slot);
@@ -257,6 +271,7 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
 #endif
     if (then->kind == ESPL__SHADOW_NODE) {
         (void)restore_locals(shadow, slot);
+        restore_cell(shadow, slot);
     } else if (then->kind == ESPL__SHADOW_UNUSED) {
         forest->links[slot].entity = ESPL__NO_ENTITY;
     }

@@ -106,6 +106,16 @@ static void exchange_past(const update *u, uint32_t slot, bool is_a_node)
     }
 }
 
+static void exchange_cell(const update *u, uint32_t slot, bool is_a_node)
+{
+    if (espl__forest_has_cells(u->forest)) {
+        const espl__cell cell = espl__shadow_read_cell(u->forest, slot, is_a_node);
+
+        ESPL_CHECK(slot < espl__array_length(u->shadow->cells));
+        exchange_item(u, ESPL__SHADOW_CELL, slot, &u->shadow->cells[slot], &cell, sizeof cell);
+    }
+}
+
 // An entity that gets another slot has another record. After a call that lacked memory an array of the shadow
 // may have room for slots that the world and other arrays do not have.
 static void copy_slot(const update *u, uint32_t slot)
@@ -125,6 +135,7 @@ static void copy_slot(const update *u, uint32_t slot)
     espl__shadow_put_slot(u->shadow, slot, &item);
     exchange_side(u, slot, is_a_node);
     exchange_past(u, slot, is_a_node);
+    exchange_cell(u, slot, is_a_node);
 }
 
 static void copy_tree(const update *u, uint32_t number)
@@ -423,10 +434,34 @@ static void update_own(const update *u)
     copy_gathered(u, &all);
 }
 
+// Copy cells that are marked. Those of slots with another node are copied with these.
+static void update_cells(const update *u)
+{
+    const espl__plane *const cells = &u->forest->tracks.planes[ESPL__PLANE_CELL];
+    const uint32_t whole = whole_blocks(u), common = common_blocks(u);
+
+    if (!espl__forest_has_cells(u->forest) || u->is_whole) {
+        return;
+    }
+    for (uint32_t block = next_block(u, cells, 0, whole, u->since); block < common;
+         block = next_block(u, cells, block + 1, whole, u->since)) {
+        uint64_t left = espl__plane_changed(cells, block, u->since);
+
+        for (; left != 0; left &= left - 1) {
+            const uint32_t slot = block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
+
+            if (slot < u->was.slots && slot < u->now.slots) {
+                exchange_cell(u, slot, espl__slot_has_node(u->forest, slot));
+            }
+        }
+    }
+}
+
 static void update_slots(const update *u)
 {
     note_places(u);
     update_own(u);
+    update_cells(u);
     each_noted(u, &u->shadow->noted_trees, update_tree);
     clear_noted(&u->shadow->noted_trees);
     each_noted(u, &u->shadow->noted_slots, copy_slot);
@@ -582,12 +617,28 @@ static void note_own(const update *u)
     }
 }
 
+// Note slots whose cells are marked.
+static void note_cells(const update *u)
+{
+    const espl__plane *const cells = &u->forest->tracks.planes[ESPL__PLANE_CELL];
+    const uint32_t whole = whole_blocks(u), common = common_blocks(u);
+
+    if (!espl__forest_has_cells(u->forest) || u->is_whole) {
+        return;
+    }
+    for (uint32_t block = next_block(u, cells, 0, whole, u->since); block < common;
+         block = next_block(u, cells, block + 1, whole, u->since)) {
+        each_of_word(u, block, espl__plane_changed(cells, block, u->since), note_near);
+    }
+}
+
 void espl__shadow_note_changed(const espl__shadow_look *u)
 {
     const uint32_t blocks = espl__plane_blocks(count_indices(u));
 
     note_places(u);
     note_own(u);
+    note_cells(u);
     each_noted(u, &u->shadow->noted_slots, touch_trees);
     each_noted(u, &u->shadow->noted_trees, note_left);
     for (uint32_t block = next_indices(u, 0); block < blocks; block = next_indices(u, block + 1)) {

@@ -28,7 +28,7 @@
 #ifndef ESPALIER_LIB_VALUE_SHADOW_H
 #define ESPALIER_LIB_VALUE_SHADOW_H
 
-#include "lib/tree/motion.h"
+#include "lib/tree/cells.h"
 #include "lib/value/undo_log.h"
 #include "lib/world/world_internal.h"
 
@@ -47,6 +47,7 @@ typedef enum espl__shadow_kind {
     ESPL__SHADOW_COLUMN,   ///< of a chunk: the handles, or number + 1 of a column
     ESPL__SHADOW_SET,      ///< only in the checksum
     ESPL__SHADOW_ORIGINAL, ///< of the entity of an index; null: it has none
+    ESPL__SHADOW_CELL,     ///< of a root
 } espl__shadow_kind;
 
 /// What a slot is.
@@ -157,6 +158,7 @@ typedef struct espl__shadow {
     espl__shadow_slot *slots;
     espl__shadow_side *sides; // empty: there are no side arrays
     espl__past *pasts;        // empty: motion did not run
+    espl__cell *cells;        // of roots, else 0; empty: the world has no cells
     espl__noted noted_slots;  // looked at by this update for another reason than own data
     espl__shadow_tree *trees;
     espl__noted noted_trees;
@@ -176,7 +178,8 @@ typedef struct espl__shadow {
 
 /// Planes that a shadow needs, as in moment.h.
 enum {
-    ESPL__SHADOW_PLANES = 1 << ESPL__PLANE_OWN | 1 << ESPL__PLANE_PLACE | 1 << ESPL__PLANE_INDEX
+    ESPL__SHADOW_PLANES = 1 << ESPL__PLANE_OWN | 1 << ESPL__PLANE_PLACE | 1 << ESPL__PLANE_INDEX,
+    ESPL__SHADOW_CELL_PLANES = 1 << ESPL__PLANE_CELL, // beside these in a world with cells
 };
 
 /// An update, or another look at what may have changed since the last one.
@@ -229,6 +232,7 @@ void espl__shadow_update_rows(const espl__shadow_look *look);
 /// Read what the side arrays, or the past, of a node have, as the shadow has them. Zeros for other slots.
 espl__shadow_side espl__shadow_read_side(const espl__forest *forest, uint32_t slot, bool is_node);
 espl__past espl__shadow_read_past(const espl__forest *forest, uint32_t slot, bool is_node);
+espl__cell espl__shadow_read_cell(const espl__forest *forest, uint32_t slot, bool is_node);
 /// Read a header.
 void espl__shadow_read_tree(const espl__forest *forest, uint32_t number, espl__shadow_tree *out);
 /// Return the tree in whose range a slot is, or ESPL__NO_TREE.

@@ -165,6 +165,12 @@ espl__shadow_side espl__shadow_read_side(const espl__forest *forest, uint32_t sl
     return side;
 }
 
+espl__cell espl__shadow_read_cell(const espl__forest *forest, uint32_t slot, bool is_node)
+{
+    return is_node && espl__is_root(forest, slot) ? forest->tracks.cells[slot]
+                                                  : (espl__cell){{0, 0, 0}};
+}
+
 espl__past espl__shadow_read_past(const espl__forest *forest, uint32_t slot, bool is_node)
 {
     const uint32_t pasts = espl__tracks_past_count(&forest->tracks);

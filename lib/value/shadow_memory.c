@@ -111,6 +111,8 @@ bool espl__shadow_grow(espl__shadow *shadow, espl__growth what, uint32_t number,
     case ESPL__GROWTH_SLOTS:
         return (espl__array_length(shadow->sides) == 0 || FILL(shadow, sides, count + 1)) &&
                (espl__array_length(shadow->pasts) == 0 || FILL(shadow, pasts, count + 1)) &&
+               (!espl__forest_has_cells(&shadow->world->forest) ||
+                FILL(shadow, cells, count + 1)) &&
                fill_noted(shadow, &shadow->noted_slots, count) &&
                fill_noted(shadow, &shadow->noted_moved, count) && FILL(shadow, slots, count);
     case ESPL__GROWTH_TREES:
@@ -188,6 +190,7 @@ void espl__shadow_free(espl__shadow *shadow)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->slots);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->sides);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->pasts);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, shadow->cells);
     free_noted(heap, &shadow->noted_slots);
     free_noted(heap, &shadow->noted_moved);
     free_noted(heap, &shadow->noted_trees);
@@ -215,6 +218,7 @@ void espl__shadow_forget(espl__shadow *shadow, espl__names *names)
     (void)CLEAR(shadow->slots);
     (void)CLEAR(shadow->sides);
     (void)CLEAR(shadow->pasts);
+    (void)CLEAR(shadow->cells);
     (void)CLEAR(shadow->trees);
     (void)CLEAR(shadow->is_plain);
     (void)CLEAR(shadow->records);
@@ -236,8 +240,9 @@ size_t espl__shadow_bytes(const espl__shadow *shadow)
                    noted_bytes(&shadow->noted_trees) + ESPL_ARRAY_BYTES(shadow->trees) +
                    ESPL_ARRAY_BYTES(shadow->is_plain) + ESPL_ARRAY_BYTES(shadow->had_side) +
                    ESPL_ARRAY_BYTES(shadow->records) + ESPL_ARRAY_BYTES(shadow->names) +
-                   ESPL_ARRAY_BYTES(shadow->originals) + noted_bytes(&shadow->noted_records) +
-                   ESPL_ARRAY_BYTES(shadow->report) + ESPL_ARRAY_BYTES(shadow->archetypes);
+                   ESPL_ARRAY_BYTES(shadow->originals) + ESPL_ARRAY_BYTES(shadow->cells) +
+                   noted_bytes(&shadow->noted_records) + ESPL_ARRAY_BYTES(shadow->report) +
+                   ESPL_ARRAY_BYTES(shadow->archetypes);
 
     for (size_t i = 0; i < espl__array_length(shadow->archetypes); ++i) {
         bytes += ESPL_ARRAY_BYTES(shadow->archetypes[i].chunks);

@@ -3,7 +3,9 @@
 //
 // The values lie in the scratch memory of batches, behind the arrays of the batch itself. All of them are read
 // before any is written, so that a copy within one world does not depend on the order of its entries.
+#include "lib/tree/cells.h"
 #include "lib/world/batch.h"
+#include "lib/world/entity_slots.h"
 #include "lib/world/read.h"
 #include "lib/world/refusals.h"
 
@@ -25,6 +27,33 @@ static size_t carve_values(values *v, unsigned char *block, size_t count)
     v->transforms = espl__carve(block, &at, count, sizeof *v->transforms, 16);
     v->readable = espl__carve(block, &at, count, sizeof *v->readable, 16);
     return at;
+}
+
+// Bring the positions that were read to the cells of the entities that get them. Those of an entity that
+// cannot be written stay.
+static void bring_to_cells(const espl_world *to, const espl_world *from, const espl__entries *e,
+                           espl_transform *transforms)
+{
+    for (size_t i = 0; i < e->count; ++i) {
+        uint32_t source = 0, target = 0;
+        bool is_far = false;
+        double position[3];
+
+        if (espl__find_placed(from, espl__handle_at(&e->sources, i), &source) == ESPL_OK &&
+            espl__find_placed(to, espl__handle_at(&e->handles, i), &target) == ESPL_OK) {
+            const espl__cell_shift shift =
+                espl__cell_shift_of(&to->forest, espl__cell_of(&from->forest, source),
+                                    espl__cell_of(&to->forest, target));
+
+            // Cells of one size: the difference of integers is exact, and none keeps the bits.
+            if (from->forest.cell_size == to->forest.cell_size) {
+                espl__position_shift(transforms[i].position, &shift);
+                continue;
+            }
+            espl__absolute_position(&from->forest, source, transforms[i].position, position);
+            espl__cell_relative(&to->forest, target, position, transforms[i].position, &is_far);
+        }
+    }
 }
 
 // Read the values of entries into the scratch memory of a world. Those that cannot be read are the identity.
@@ -50,6 +79,9 @@ static espl_status read_values(espl_world *to, const espl_world *from, espl__ent
             v.transforms[i] =
                 v.readable[i] == ESPL_OK ? v.transforms[i] : espl_transform_identity();
         }
+    }
+    if (espl__forest_has_cells(&to->forest) || espl__forest_has_cells(&from->forest)) {
+        bring_to_cells(to, from, e, v.transforms);
     }
     e->values = (const unsigned char *)v.transforms;
     e->readable = v.readable;

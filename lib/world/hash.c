@@ -8,7 +8,7 @@
 //
 // The bytes that are hashed are an interface: golden hashes (tests/golden) and tapes hold results.
 // What is added to a world later adds nothing to the logical hash of a world without it.
-#include "lib/tree/motion.h"
+#include "lib/tree/cells.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/read.h"
 #include "lib/world/refusals.h"
@@ -241,6 +241,21 @@ static uint64_t hash_references(const espl_world *world, uint32_t index)
     return sum;
 }
 
+// The cell of a hierarchy, unless it is the middle one.
+static uint64_t mix_cell(uint64_t hash, const espl__forest *forest, uint32_t top)
+{
+    const espl__cell cell = espl__cell_of(forest, top);
+
+    if ((cell.at[0] | cell.at[1] | cell.at[2]) == 0) {
+        return hash;
+    }
+    hash = mix_floats(hash, &forest->cell_size, 1);
+    for (int i = 0; i < 3; ++i) {
+        hash = mix(hash, (uint32_t)cell.at[i]);
+    }
+    return hash;
+}
+
 // A hierarchy in depth-first order, parents first. The numbers of children determine the shape.
 static uint64_t hash_hierarchy(const espl_world *world, uint32_t top)
 {
@@ -248,6 +263,7 @@ static uint64_t hash_hierarchy(const espl_world *world, uint32_t top)
     uint64_t hash = hash_start;
 
     ESPL_CHECK(espl__is_root(forest, top));
+    hash = mix_cell(hash, forest, top);
 
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, true)) {

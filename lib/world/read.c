@@ -12,6 +12,7 @@
 // it.
 #include "lib/world/read.h"
 
+#include "lib/tree/cells.h"
 #include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/handles.h"
@@ -109,7 +110,9 @@ typedef struct part {
         OF_PREVIOUS_LOCAL,
         OF_PREVIOUS_WORLD,
         OF_BEFORE_LOCAL,
-        OF_BEFORE_WORLD
+        OF_BEFORE_WORLD,
+        OF_CELL, // computed, as many bytes as a pose of it has
+        OF_ABSOLUTE
     } of;
     size_t pose_offset, pose_size;
     size_t extra_offset, extra_size;
@@ -159,6 +162,8 @@ static const part parts[ESPL_READ_KIND_COUNT] = {
     [ESPL_READ_PREVIOUS_WORLD_POSE] = POSE("espl_read_one", OF_PREVIOUS_WORLD),
     [ESPL_READ_BEFORE_LOCAL_POSE] = POSE("espl_read_one", OF_BEFORE_LOCAL),
     [ESPL_READ_BEFORE_WORLD_POSE] = POSE("espl_read_one", OF_BEFORE_WORLD),
+    [ESPL_READ_CELL] = {"espl_read_one", OF_CELL, 0, sizeof(int32_t[3]), 0, 0},
+    [ESPL_READ_ABSOLUTE_POSITION] = {"espl_read_one", OF_ABSOLUTE, 0, sizeof(double[3]), 0, 0},
 };
 
 // Kinds below it read present transforms; motion tells what the others read.
@@ -247,7 +252,22 @@ static espl_pose computed_pose_of(const espl__forest *forest, uint32_t slot, esp
 static ESPL__APART void copy_computed(const espl_world *world, uint32_t slot, espl_read_kind kind,
                                       void *out)
 {
-    const espl_pose pose = computed_pose_of(&world->forest, slot, kind);
+    const espl__forest *const forest = &world->forest;
+
+    if (parts[kind].of == OF_CELL) {
+        const espl__cell cell = espl__cell_of(forest, slot);
+
+        memcpy(out, &cell, sizeof cell);
+        return;
+    }
+    if (parts[kind].of == OF_ABSOLUTE) {
+        double position[3];
+
+        espl__absolute_position(forest, slot, forest->world[slot].position, position);
+        memcpy(out, position, sizeof position);
+        return;
+    }
+    const espl_pose pose = computed_pose_of(forest, slot, kind);
 
     copy_part(world, slot, &pose, &parts[kind], out);
 }
@@ -268,6 +288,13 @@ ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_ki
 // Sentences that several calls log with ESPL_ERR_ARGUMENT.
 const char espl__no_out[] = "out is NULL.";
 static const char *const no_kind = "kind is none of espl_read_kind.";
+static const char *const no_cells = "The world has no cells (espl_world_def.cell_size).";
+
+// Tell whether a world lacks what a kind reads.
+static inline bool lacks_cells(const espl_world *world, espl_read_kind kind)
+{
+    return kind == ESPL_READ_CELL && !espl__forest_has_cells(&world->forest);
+}
 
 espl_status espl__read_as(const espl_world *world, const char *call, espl_entity entity,
                           espl_read_kind kind, void *out)
@@ -278,10 +305,16 @@ espl_status espl__read_as(const espl_world *world, const char *call, espl_entity
     if (status == ESPL_OK && (unsigned)kind >= ESPL_READ_KIND_COUNT) {
         status = ESPL_ERR_ARGUMENT;
     }
+    if (status == ESPL_OK && lacks_cells(world, kind)) {
+        status = ESPL_ERR_UNSUPPORTED;
+    }
     if (status == ESPL_OK) {
         copy_kind(world, slot, kind, out);
     }
-    return espl__refuse_why(world, call, entity, status, out == NULL ? espl__no_out : no_kind);
+    return espl__refuse_why(world, call, entity, status,
+                            out == NULL                      ? espl__no_out
+                            : status == ESPL_ERR_UNSUPPORTED ? no_cells
+                                                             : no_kind);
 }
 
 // The slow path of a read of one entity: nodes with inherit flags, reads during a parallel write in
@@ -563,6 +596,9 @@ espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
     if (world == NULL || fault != NULL) {
         return espl__refuse_call(world, "espl_read_strided", ESPL_ERR_ARGUMENT, fault);
     }
+    if (lacks_cells(world, kind)) {
+        return espl__refuse_call(world, "espl_read_strided", ESPL_ERR_UNSUPPORTED, no_cells);
+    }
     // The two that are read daily have loops of their own.
     if (kind == ESPL_READ_WORLD_TRANSFORM) {
         read_all_worlds(&m, count);
@@ -622,6 +658,9 @@ espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind k
     }
     if (query->count != 0 && query->slots == NULL) {
         return espl__refuse_call(world, call, ESPL_ERR_NO_TRANSFORM, NULL);
+    }
+    if (lacks_cells(world, kind)) {
+        return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED, no_cells);
     }
     for (size_t row = 0; row < query->count; ++row) {
         copy_kind(world, query->slots[row], kind, (unsigned char *)out + row * out_stride);

@@ -10,6 +10,13 @@
 espl_transform espl__read_world(const espl_world *world, uint32_t slot);
 espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 
+/// Tell whether some axis has no inverse, because its scale or stretch is 0.
+static inline bool espl__transform_is_flat(const espl_transform *transform)
+{
+    return transform->scale == 0 || transform->stretch[0] == 0 || transform->stretch[1] == 0 ||
+           transform->stretch[2] == 0;
+}
+
 /// Find the slot of an entity that is to be read into `out`.
 ///
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT: no world, or `out` is NULL; the statuses of handles;

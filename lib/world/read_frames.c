@@ -3,6 +3,7 @@
 // order that read.c has.
 #include "lib/world/read.h"
 
+#include "lib/tree/cells.h"
 #include "lib/tree/motion.h"
 #include "lib/tree/path.h"
 #include "lib/world/refusals.h"
@@ -10,6 +11,20 @@
 #include <espalier/motion.h>
 
 // --- Between frames ---
+
+// Bring two transforms of different cells near the origin: the frame into it, and the entity to the
+// difference, which is rounded once.
+static void subtract_cells(const espl__forest *forest, uint32_t frame, uint32_t slot,
+                           espl_transform *parent, espl_transform *wanted)
+{
+    const espl__cell_shift shift = espl__cell_shift_between(forest, slot, frame);
+
+    for (int i = 0; i < 3 && shift.is_any; ++i) {
+        wanted->position[i] =
+            (float)(shift.by[i] + ((double)wanted->position[i] - (double)parent->position[i]));
+        parent->position[i] = 0;
+    }
+}
 
 // Compute the transform of an entity relative to a frame. Both handles are checked before anything
 // is computed, the frame first. `out` is written only where the result is finite, because a tiny
@@ -24,8 +39,8 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
     if (status != ESPL_OK) {
         return status;
     }
-    const espl_transform parent = espl__read_world(world, above);
-    const espl_transform wanted = espl__read_world(world, slot);
+    espl_transform parent = espl__read_world(world, above);
+    espl_transform wanted = espl__read_world(world, slot);
     espl_transform local = espl__transform_identity();
     espl_pose pose;
 
@@ -36,6 +51,7 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
         *out = espl__transform_of(&pose, &extra);
         return ESPL_OK;
     }
+    subtract_cells(&world->forest, above, slot, &parent, &wanted);
     status = espl_transform_relative(&parent, &wanted, &local);
     if (!espl__transform_is_finite(&local)) {
         return ESPL_ERR_RANGE;
@@ -51,13 +67,6 @@ espl_status espl_get_relative_transform(const espl_world *world, espl_entity fra
 
     return espl__refuse_named(world, "espl_get_relative_transform", named, 2,
                               find_relative(world, frame, entity, out), espl__no_out);
-}
-
-// Tell whether some axis has no inverse, because its scale or stretch is 0.
-static bool is_flat(const espl_transform *transform)
-{
-    return transform->scale == 0 || transform->stretch[0] == 0 || transform->stretch[1] == 0 ||
-           transform->stretch[2] == 0;
 }
 
 // A NULL value and a conversion that does not exist are both ESPL_ERR_ARGUMENT; the sentence in the
@@ -78,7 +87,7 @@ espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conve
             conversion == ESPL_POINT_TO_LOCAL || conversion == ESPL_VECTOR_TO_LOCAL;
 
         espl_transform_convert(&frame, conversion, value, out);
-        status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
+        status = divides && espl__transform_is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
     }
     return espl__refuse_why(world, "espl_convert", entity, status,
                             out == NULL     ? espl__no_out
@@ -124,7 +133,8 @@ static espl_status get_matrix(const espl_world *world, const char *call, espl_en
         const espl_transform transform = read(world, slot);
 
         espl_transform_to_matrix(&transform, form, out);
-        status = form == ESPL_MATRIX_4X4_INVERSE && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
+        status = form == ESPL_MATRIX_4X4_INVERSE && espl__transform_is_flat(&transform) ? ESPL_LOSSY
+                                                                                        : ESPL_OK;
     }
     return espl__refuse_why(world, call, entity, status,
                             out == NULL ? espl__no_out : "form is none of espl_matrix_form.");

@@ -7,6 +7,7 @@
 // where side arrays are missing its write is refused with ESPL_ERR_BUSY, because the world is playing.
 #include "lib/world/slot_writes.h"
 
+#include "lib/tree/cell_writes.h"
 #include "lib/tree/flagged_writes.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/tape.h"
@@ -40,6 +41,8 @@ const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_ROTATE_OWN] = "espl_rotate_own",
     [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = "espl_write_one",
     [ESPL_WRITE_PREVIOUS_WORLD_POSE] = "espl_write_one",
+    [ESPL_WRITE_CELL] = "espl_write_one",
+    [ESPL_WRITE_ABSOLUTE_POSITION] = "espl_write_one",
 };
 
 // --- Storing a change ---
@@ -195,6 +198,24 @@ static espl_status write_previous(espl_world *world, const espl__context *contex
     return with_overflow(forest, context, slot, status);
 }
 
+// A write of a cell or of an absolute position.
+static espl_status write_far(espl_world *world, espl__context *context, uint32_t slot,
+                             espl_write_kind kind, const void *bytes)
+{
+    espl__forest *const forest = &world->forest;
+    espl_write_value value;
+
+    espl__write_load(&value, kind, bytes);
+    espl_status status = espl__write_check(kind, &value);
+
+    if (status == ESPL_OK) {
+        forbid(world, context);
+        status = espl__far_write(forest, context, slot, kind, &value);
+        allow(world, context);
+    }
+    return with_overflow(forest, context, slot, status);
+}
+
 // A write that is not ordinary. Out of line, because few are.
 static ESPL__APART espl_status write_flagged_slot(espl_world *world, espl__context *context,
                                                   uint32_t slot, espl_write_kind kind,
@@ -202,6 +223,9 @@ static ESPL__APART espl_status write_flagged_slot(espl_world *world, espl__conte
 {
     espl__flagged_write flagged;
 
+    if (espl__write_is_of_cell(kind)) {
+        return write_far(world, context, slot, kind, bytes);
+    }
     if (espl__write_is_of_previous(kind)) {
         return write_previous(world, context, slot, kind, bytes);
     }

@@ -168,7 +168,7 @@ static void put_entities(espl_world *world, const espl__taped_call *call)
 //     R reserve          W entries          B command buffer
 //     M first command of the lane       I bytes of an image or an archive
 //     Q known archive
-//     H history_def      f frame
+//     H history_def      f frame          J six words at `value`: cells and an offset
 static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_REGISTER] = "D",       [ESPL_TAPE_CREATE] = "Cn",
     [ESPL_TAPE_CHANGE] = "EX",        [ESPL_TAPE_SET] = "eV",
@@ -189,6 +189,7 @@ static const char *const fields_of[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_APPLY] = "ewIQ",       [ESPL_TAPE_HISTORY_CREATE] = "H",
     [ESPL_TAPE_HISTORY_DESTROY] = "", [ESPL_TAPE_MARK] = "f",
     [ESPL_TAPE_REWIND] = "fw",        [ESPL_TAPE_COUNTERPARTS] = "P",
+    [ESPL_TAPE_REBASE] = "J",         [ESPL_TAPE_RECENTER] = "w",
 };
 
 // An empty name removes the name.
@@ -298,6 +299,9 @@ static void put_field(espl_world *world, const espl__taped_call *call, char fiel
         espl__tape_u32(world, call->history->frames);
         espl__tape_u32(world, call->history->flags);
         espl__tape_u64(world, call->history->byte_limit);
+        break;
+    case 'J':
+        espl__tape_words(world, call->value, 6);
         break;
     case 'B':
         espl__tape_playback(world, call->commands);

@@ -116,6 +116,17 @@ espl_status espl__tape_close(espl_world *world, espl_status status)
     return status;
 }
 
+// Return what the head has of cells: 0 without them, else 1 for the size 1, 2 for 2, 3 for 4, and so on.
+static unsigned size_of_cells(const espl_world *world)
+{
+    unsigned number = 0;
+
+    for (float size = world->forest.cell_size; size >= 1; size /= 2) {
+        number += 1;
+    }
+    return number;
+}
+
 void espl__tape_head(espl_world *world)
 {
     const uint32_t order = 0x01020304;
@@ -128,7 +139,7 @@ void espl__tape_head(espl_world *world)
     espl__tape_u8(world, ESPL__INDEX_BITS);
     espl__tape_u8(world, ESPL__GENERATION_BITS);
     espl__tape_u8(world, ESPL__CHUNK_ROWS);
-    espl__tape_u8(world, 0);
+    espl__tape_u8(world, size_of_cells(world));
     espl__tape_u64(world, world->layout_budget);
     espl__tape_flush(world);
 }

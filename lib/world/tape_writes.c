@@ -32,6 +32,8 @@ static uint32_t first_word(espl_write_kind base)
     case ESPL_WRITE_TRANSLATE_IN_PARENT:
     case ESPL_WRITE_TRANSLATE_WORLD:
     case ESPL_WRITE_TRANSLATE_OWN:
+    case ESPL_WRITE_CELL:
+    case ESPL_WRITE_ABSOLUTE_POSITION: // behind it are the words of scale and stretch
         return 4;
     case ESPL_WRITE_LOCAL_SCALE:
     case ESPL_WRITE_WORLD_SCALE:

@@ -21,7 +21,7 @@ enum {
 };
 
 enum {
-    KINDS_OF_WATCH = ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL | ESPL_WATCH_SHOWN,
+    KINDS_OF_WATCH = ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL | ESPL_WATCH_SHOWN | ESPL_WATCH_CELL,
     FLAGS_OF_WATCH = KINDS_OF_WATCH | ESPL_WATCH_BEFORE,
 };
 
@@ -41,11 +41,14 @@ static const char *find_watch_fault(const espl_world *world, const espl_watch_de
     if ((def->flags & ~(uint32_t)FLAGS_OF_WATCH) != 0) {
         return "espl_watch_def.flags has a bit that is no ESPL_WATCH_ bit.";
     }
-    if ((flags & ESPL_WATCH_BEFORE) != 0 && (flags & KINDS_OF_WATCH) == ESPL_WATCH_LOCAL) {
+    if ((flags & ESPL_WATCH_BEFORE) != 0 && (flags & (ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN)) == 0) {
         return "ESPL_WATCH_BEFORE compares world or shown transforms; add ESPL_WATCH_WORLD.";
     }
     if ((flags & ESPL_WATCH_SHOWN) != 0 && !espl__forest_has_motion(&world->forest)) {
         return "ESPL_WATCH_SHOWN needs motion, which the world does not have.";
+    }
+    if ((flags & ESPL_WATCH_CELL) != 0 && world->forest.cell_size == 0) {
+        return "ESPL_WATCH_CELL needs cells, which the world does not have.";
     }
     if (def->filter != NULL && def->filter->changed_count != 0) {
         return "espl_watch_def.filter has components in `changed`, which a watch does not ask for.";
@@ -58,10 +61,11 @@ static const char *find_watch_fault(const espl_world *world, const espl_watch_de
 static uint32_t planes_of(uint32_t flags)
 {
     const uint32_t world = UINT32_C(1) << ESPL__PLANE_WORLD, own = UINT32_C(1) << ESPL__PLANE_OWN,
-                   shown = UINT32_C(1) << ESPL__PLANE_SHOWN;
+                   shown = UINT32_C(1) << ESPL__PLANE_SHOWN, cell = UINT32_C(1) << ESPL__PLANE_CELL;
 
     return UINT32_C(1) << ESPL__PLANE_INDEX | ((flags & ESPL_WATCH_WORLD) != 0 ? world : 0) |
            ((flags & ESPL_WATCH_LOCAL) != 0 ? own : 0) |
+           ((flags & ESPL_WATCH_CELL) != 0 ? cell : 0) |
            ((flags & ESPL_WATCH_SHOWN) != 0 ? world | shown : 0);
 }
 

@@ -127,6 +127,7 @@ static void begin_walk_of_slots(const espl_watch *watch, uint64_t since, kinds_o
     add_plane(all, watch, ESPL__PLANE_SHOWN, ESPL_WATCH_SHOWN);
     add_plane(all, watch, ESPL__PLANE_WORLD, ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN);
     add_plane(all, watch, ESPL__PLANE_OWN, ESPL_WATCH_LOCAL);
+    add_plane(all, watch, ESPL__PLANE_CELL, ESPL_WATCH_CELL);
     espl__plane_walk_begin(&all->walk);
 }
 

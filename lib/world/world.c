@@ -8,6 +8,7 @@
 #include "lib/commands/playback.h"
 #include "lib/math/arithmetic.h"
 #include "lib/store/message.h"
+#include "lib/tree/cells.h"
 #include "lib/world/creation.h"
 #include "lib/world/hooks.h"
 #include "lib/world/moment.h"
@@ -164,9 +165,12 @@ static const char *find_def_fault(const espl_world_def *def)
     if (def->tag > TAG_LIMIT) {
         return "def->tag is more than 127.";
     }
-    return (unsigned)def->huge_pages > ESPL_HUGE_PAGES_ON
-               ? "def->huge_pages is none of espl_huge_pages."
-               : NULL;
+    if ((unsigned)def->huge_pages > ESPL_HUGE_PAGES_ON) {
+        return "def->huge_pages is none of espl_huge_pages.";
+    }
+    return def->cell_size == 0 || espl__is_cell_size(def->cell_size)
+               ? NULL
+               : "def->cell_size is no power of two from 1 to 2^30.";
 }
 
 // Read the definition and the environment.
@@ -235,9 +239,12 @@ espl_status espl_world_create(const espl_world_def *def, espl_world **out)
     world->layout_budget = d->layout_budget != 0 ? d->layout_budget : ESPL__LAYOUT_BUDGET;
     const uint32_t tag =
         d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_world_tag, 1) % TAG_LIMIT;
-    const espl_status status = espl__store_init(&world->store, &world->heap, tag);
+    espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
     world->forest.kernels = w.kernels;
+    if (status == ESPL_OK && d->cell_size != 0 && !espl__cells_open(&world->forest, d->cell_size)) {
+        status = ESPL_ERR_NO_MEMORY;
+    }
     (void)espl__world_next_moment(world);
     world->forest.context.workers =
         (espl__workers){&world->executor, &world->hooks, &world->is_playing};

@@ -155,7 +155,8 @@ static const unsigned char lengths[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_DESTROY] = 12,        [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36,
     [ESPL_TAPE_INHERIT] = 12,        [ESPL_TAPE_VIEW] = 8,         [ESPL_TAPE_COMPACT] = 0,
     [ESPL_TAPE_CLEAR] = 0,           [ESPL_TAPE_SYNC] = 0,         [ESPL_TAPE_MOTION_START] = 4,
-    [ESPL_TAPE_HISTORY_CREATE] = 16, [ESPL_TAPE_MARK] = 8,         [ESPL_TAPE_REWIND] = 12};
+    [ESPL_TAPE_HISTORY_CREATE] = 16, [ESPL_TAPE_MARK] = 8,         [ESPL_TAPE_REWIND] = 12,
+    [ESPL_TAPE_REBASE] = 24,         [ESPL_TAPE_RECENTER] = 4};
 
 static void skip_fields(cutter *c, uint64_t op)
 {

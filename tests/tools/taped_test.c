@@ -84,7 +84,8 @@ static void scene_begin(bool owes)
                                   .hooks = test_hooks_of(&s.hooks),
                                   .tag = 5,
                                   .tape = {&s.tape, memory_tape_append},
-                                  .layout_budget = LAYOUT_BUDGET};
+                                  .layout_budget = LAYOUT_BUDGET,
+                                  .cell_size = 1024};
     ck_ok(espl_world_create(&world, &s.world));
     s.number = test_component(s.world, "number", 4, 4);
     s.mark = test_component(s.world, "mark", 0, 0);
@@ -493,6 +494,22 @@ static void apply_archive(void)
     ck_ok(espl_archive_apply(s.world, archived, used, &def, &known, NULL));
 }
 
+static void rebase(void)
+{
+    ck_ok(espl_write_one(s.world, s.e[0], ESPL_WRITE_ABSOLUTE_POSITION, (double[3]){1e9, -5, 3}));
+    ck_ok(espl_write_one(s.world, s.e[FIRST_SOLO], ESPL_WRITE_CELL, (int32_t[3]){-7, 1, 0}));
+    ck_ok(espl_rebase(s.world, (int32_t[3]){1, -2, 3}, (float[3]){0.5f, 0, -4}));
+}
+
+static void recenter(void)
+{
+    size_t count = 0;
+
+    ck_ok(espl_set_world_position(s.world, s.e[0], (float[3]){9000, 0, 0}));
+    ck_ok(espl_recenter(s.world, 0.75f, &count));
+    ck_assert_uint_eq(count, 1);
+}
+
 static void begin_tick(void)
 {
     start_motion();
@@ -866,6 +883,8 @@ enum { KEEPS, CHANGES };
     X(espl_record_spawn, KEEPS, record_all)                        \
     X(espl_record_write, KEEPS, record_all)                        \
     X(espl_command_register, KEEPS, use_commands)                  \
+    X(espl_rebase, CHANGES, rebase)                                \
+    X(espl_recenter, CHANGES, recenter)                            \
     X(espl_remove_component, CHANGES, change_singly)               \
     X(espl_reserve, CHANGES, reserve)                              \
     X(espl_rotate_about, CHANGES, rotate_about)                    \

@@ -329,6 +329,8 @@ static inline espl_write_value fixture_value(espl_write_kind kind, uint64_t *ran
     case ESPL__VALUE_WORD:
         value.user_data = extra.user_data;
         break;
+    case ESPL__VALUE_CELL:
+    case ESPL__VALUE_DOUBLES:
     case ESPL__VALUE_NONE:
         break;
     }

@@ -42,10 +42,12 @@ static const description described[KINDS] = {
     [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, false, false, false},
     [ESPL_WRITE_PREVIOUS_LOCAL_POSE] = {ESPL__VALUE_POSE, false, false, false},
     [ESPL_WRITE_PREVIOUS_WORLD_POSE] = {ESPL__VALUE_POSE, true, false, false},
+    [ESPL_WRITE_CELL] = {ESPL__VALUE_CELL, true, false, false},
+    [ESPL_WRITE_ABSOLUTE_POSITION] = {ESPL__VALUE_DOUBLES, true, false, false},
 };
 
 // Bytes of a value, by its type.
-static const size_t value_sizes[] = {0, 12, 16, 4, 32, 48, 4};
+static const size_t value_sizes[] = {0, 12, 16, 4, 32, 48, 4, 12, 24};
 
 static size_t value_size(espl_write_kind kind)
 {

@@ -112,7 +112,7 @@ TEST(each_field_of_a_forest_has_a_place)
         FOREST(tree_capacity, MADE) FOREST(tree_end, SAVED) FOREST(free_tree, SAVED)
         FOREST(free_heads, MADE) FOREST(free_bits, MADE) FOREST(free_slots, MADE)
         FOREST(unsettled, MADE) FOREST(nursery, NONE) FOREST(modes, MADE) FOREST(kernels, KEPT)
-        FOREST(grain, KEPT) FOREST(context, KEPT) // `has_overflowed` of it is saved
+        FOREST(grain, KEPT) FOREST(cell_size, KEPT) FOREST(context, KEPT) // `has_overflowed` of it is saved
         FOREST(searched_in_vain, KEPT) FOREST(layouts, KEPT) FOREST(nodes_laid_out, KEPT)
         FOREST(nodes_moved, KEPT) FOREST(loose, MADE) FOREST(loose_lost, MADE)
         FOREST(presented, MADE) FOREST(tracks, SAVED)
@@ -149,7 +149,7 @@ TEST(each_field_of_tracks_has_a_place)
     // clang-format off
     static const field fields[] = {
         TRACKS(planes, MADE) TRACKS(poses, SAVED) // but for what is shown
-        TRACKS(is_unshown, MADE) TRACKS(rolled, MADE) TRACKS(rolled_before, MADE)
+        TRACKS(is_unshown, MADE) TRACKS(cells, SAVED) TRACKS(rolled, MADE) TRACKS(rolled_before, MADE)
         TRACKS(capacity, MADE) TRACKS(is_ticking, SAVED)
     };
     // clang-format on

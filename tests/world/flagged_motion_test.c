@@ -494,7 +494,7 @@ TEST(an_entity_that_was_made_since_is_shown_where_it_is)
     ck_ok(espl_create(s.world, &transform, 1, 1, &made));
     ck_ok(espl_set_local_position(s.world, made, (const float[3]){7, 8, 9}));
     const espl_transform world = test_world_of(s.world, made);
-    for (int kind = ESPL_READ_SHOWN_POSE; kind < ESPL_READ_KIND_COUNT; ++kind) {
+    for (int kind = ESPL_READ_SHOWN_POSE; kind < ESPL_READ_CELL; ++kind) {
         ck_ok(espl_read_one(s.world, made, (espl_read_kind)kind, &pose));
         ck_assert(kind == ESPL_READ_SHOWN_TRANSFORM || are_same(&pose, &world));
         kind += kind == ESPL_READ_SHOWN_POSE ? 1 : 0; // a transform has more bytes

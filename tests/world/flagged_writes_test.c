@@ -67,7 +67,7 @@ TEST_LOOP(without_motion_a_flag_does_nothing, 0, TEST_KINDS)
 
 TEST_LOOP(without_motion_there_is_no_previous_pose_to_write, 0, WAY_COUNT)
 {
-    for (int kind = ESPL_WRITE_PREVIOUS_LOCAL_POSE; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+    for (int kind = ESPL_WRITE_PREVIOUS_LOCAL_POSE; kind < ESPL_WRITE_CELL; ++kind) {
         uint64_t random = 1;
 
         free(node);

@@ -38,6 +38,7 @@ static void begin(void)
     for (uint32_t i = 0; i < f.count; ++i) {
         parent[i] = i % 10 == 0 ? NO_PARENT : i - 1 - i % 3 % (i % 10);
     }
+    test_world_cells(1024);
     test_world_begin(&f.test, 0, NULL);
     f.nodes = make_forest(f.test.world, parent, f.count);
     for (uint32_t i = 0; i < f.count; ++i) {
@@ -164,6 +165,8 @@ static size_t size_of_kind(espl_read_kind kind)
         [ESPL_READ_PREVIOUS_WORLD_POSE] = sizeof(espl_pose),
         [ESPL_READ_BEFORE_LOCAL_POSE] = sizeof(espl_pose),
         [ESPL_READ_BEFORE_WORLD_POSE] = sizeof(espl_pose),
+        [ESPL_READ_CELL] = 12,
+        [ESPL_READ_ABSOLUTE_POSITION] = 24,
     };
 
     ck_assert_uint_ne(sizes[kind], 0);

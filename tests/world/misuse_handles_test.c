@@ -101,6 +101,10 @@
     X(matrix_4x4, "espl_get_matrix", espl_get_matrix(m->world, bad, ESPL_MATRIX_4X4, out.floats)) \
     X(shown_matrix, "espl_get_shown_matrix",                                                      \
       espl_get_shown_matrix(m->world, bad, ESPL_MATRIX_4X4, out.floats))                          \
+    X(origin, "espl_get_origin", espl_get_origin(m->world, bad, &out.origin))                     \
+    X(relative_matrix, "espl_get_relative_matrix",                                                \
+      espl_get_relative_matrix(m->world, bad, &(const espl_origin){.cell = {0}}, ESPL_MATRIX_4X4, \
+                               out.floats))                                                       \
     X(matrix_inverse, "espl_get_matrix",                                                          \
       espl_get_matrix(m->world, bad, ESPL_MATRIX_4X4_INVERSE, out.floats))
 
@@ -124,6 +128,7 @@ static const char *const names[CALL_COUNT] = {CALLS(AS_TEXT)};
 typedef union output {
     unsigned char bytes[256];
     float floats[16];
+    espl_origin origin;
     uint32_t word;
     espl_transform transform;
     espl_pose pose;

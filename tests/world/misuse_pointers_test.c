@@ -46,6 +46,19 @@ static espl_status present_once(things *k)
     return status;
 }
 
+// The world of the others has no cells.
+static espl_status recenter_nothing(const things *k)
+{
+    const espl_world_def def = {.cell_size = 1024, .tag = 1 + (uint32_t)(k->w == NULL)};
+    espl_world *world = NULL;
+
+    ck_ok(espl_world_create(&def, &world));
+    const espl_status status = espl_recenter(world, 0, NULL);
+
+    espl_world_destroy(world);
+    return status;
+}
+
 static espl_status begin_to_read_and_end(things *k)
 {
     const espl_status status = espl_query_begin_read(k->w, NULL, &k->query);

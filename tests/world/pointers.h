@@ -9,6 +9,7 @@
 #include "tests/misuse.h"
 
 #include <espalier/archive.h>
+#include <espalier/far.h>
 #include <espalier/motion.h>
 #include <espalier/renderables.h>
 #include <espalier/writers.h>
@@ -49,6 +50,7 @@ typedef struct things {
     espl_rewind rewind;
     uint64_t number;
     size_t size;
+    espl_origin origin;
 } things;
 
 /// Answer of a call without a status: ESPL_ERR_ARGUMENT where it is the neutral one.
@@ -387,6 +389,9 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
     X(espl_play, report, espl_play(k->w, k->c, NULL))                                           \
     X(espl_present, report, present_once(k))                                                    \
+    X(espl_rebase, cells, espl_rebase(k->w, NULL, k->f))                                        \
+    X(espl_rebase, offset, espl_rebase(k->w, (const int32_t[3]){0, 0, 0}, NULL))                \
+    X(espl_recenter, count, recenter_nothing(k))                                                \
     X(espl_query_begin, def, begin_and_end(k))                                                  \
     X(espl_query_begin_read, def, begin_to_read_and_end(k))                                     \
     X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4)) \
@@ -512,6 +517,19 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
       espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, NULL, 4))              \
     X(espl_get_matrix, out, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))                    \
     X(espl_get_shown_matrix, out, espl_get_shown_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))        \
+    X(espl_get_origin, out, espl_get_origin(k->w, k->e, NULL))                                     \
+    X(espl_get_relative_matrix, origin,                                                            \
+      espl_get_relative_matrix(k->w, k->e, NULL, ESPL_MATRIX_4X4, k->f))                           \
+    X(espl_get_relative_matrix, out,                                                               \
+      espl_get_relative_matrix(k->w, k->e, &k->origin, ESPL_MATRIX_4X4, NULL))                     \
+    X(espl_read_relative, origin,                                                                  \
+      espl_read_relative(k->w, NULL, ESPL_READ_WORLD_POSITION, &k->e, 1, sizeof k->e, k->f, 12))   \
+    X(espl_read_relative, entities,                                                                \
+      espl_read_relative(k->w, &k->origin, ESPL_READ_WORLD_POSITION, NULL, 1, sizeof k->e, k->f,   \
+                         12))                                                                      \
+    X(espl_read_relative, out,                                                                     \
+      espl_read_relative(k->w, &k->origin, ESPL_READ_WORLD_POSITION, &k->e, 1, sizeof k->e, NULL,  \
+                         12))                                                                      \
     X(espl_get_local_pose, out, espl_get_local_pose(k->w, k->e, NULL))                             \
     X(espl_get_world_pose, out, espl_get_world_pose(k->w, k->e, NULL))                             \
     X(espl_set_world_pose, value, espl_set_world_pose(k->w, k->e, NULL))                           \
@@ -732,6 +750,15 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
     X(espl_convert, world, espl_convert(NULL, k->e, ESPL_POINT_TO_WORLD, k->g, k->f))              \
     X(espl_get_matrix, world, espl_get_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))                  \
     X(espl_get_shown_matrix, world, espl_get_shown_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))      \
+    X(espl_get_cell_size, world, neutral(espl_get_cell_size(NULL) == 0))                           \
+    X(espl_get_origin, world, espl_get_origin(NULL, k->e, &k->origin))                             \
+    X(espl_get_relative_matrix, world,                                                             \
+      espl_get_relative_matrix(NULL, k->e, &k->origin, ESPL_MATRIX_4X4, k->f))                     \
+    X(espl_read_relative, world,                                                                   \
+      espl_read_relative(NULL, &k->origin, ESPL_READ_WORLD_POSITION, &k->e, 1, sizeof k->e, k->f,  \
+                         12))                                                                      \
+    X(espl_rebase, world, espl_rebase(NULL, (const int32_t *)k->handles, k->f))                    \
+    X(espl_recenter, world, espl_recenter(NULL, 0, &(size_t){0}))                                  \
     X(espl_read_one, world, espl_read_one(NULL, k->e, ESPL_READ_WORLD_POSE, k->f))                 \
     X(espl_read_strided, world,                                                                    \
       espl_read_strided(NULL, ESPL_READ_WORLD_SCALE, &k->e, 1, sizeof k->e, k->f, 4))              \

@@ -308,6 +308,26 @@ static espl_status command_buffers(int way)
     }
 }
 
+// The world has no cells.
+static espl_status places(int way)
+{
+    static const int32_t cells[3] = {1, 0, 0};
+    static const float endless[3] = {0, INFINITY, 0};
+
+    switch (way) {
+    case 0:
+        return espl_rebase(w, cells, NULL);
+    case 1:
+        return espl_rebase(w, NULL, endless);
+    case 2:
+        return espl_recenter(w, 0, NULL);
+    case 3:
+        return espl_recenter(w, 0.25f, NULL);
+    default:
+        return END;
+    }
+}
+
 // Motion does not run.
 static espl_status motions(int way)
 {
@@ -643,6 +663,8 @@ static const row rows[] = {
     {"espl_subtree_next", subtree},
     {"espl_sync", in_use},
     {"espl_tape_frame", in_use},
+    {"espl_rebase", places},
+    {"espl_recenter", places},
     {"espl_tick_begin", motions},
     {"espl_tick_end", motions},
     {"espl_translate_own", translate_own},

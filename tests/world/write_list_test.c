@@ -29,7 +29,7 @@ static size_t size_of_value(espl_write_kind kind)
 FIXTURE(set_up, end);
 
 // The value has a block of its own, so that a checker of addresses sees a push that reads past its end.
-TEST_LOOP(a_push_takes_as_many_bytes_as_the_kind_has, 0, ESPL_WRITE_KIND_COUNT)
+TEST_LOOP(a_push_takes_as_many_bytes_as_the_kind_has, 0, ESPL_WRITE_ABSOLUTE_POSITION)
 {
     const espl_write_kind kind = (espl_write_kind)_i;
     const size_t size = size_of_value(kind);

@@ -33,6 +33,7 @@ from ._errors import (
     VersionError,
 )
 from ._histories import History, Rewound
+from ._far import Origin
 from ._motion import Presented, Tick
 from ._native import lib as _lib
 from ._queries import Chunk, Query, View
@@ -157,6 +158,7 @@ __all__ = [
     "PREFAB",
     "PartlyError",
     "PlayedError",
+    "Origin",
     "Presented",
     "Query",
     "RENDERABLE",

@@ -86,6 +86,7 @@ class WorldBase:
         tag: int = 0,
         kernels: str | None = None,
         layout_budget: int = 0,
+        cell_size: float = 0,
         huge_pages: bool | None = None,
         log: str | None = None,
     ) -> None:
@@ -103,12 +104,14 @@ class WorldBase:
             tag=tag,
             kernels=name,
             layout_budget=layout_budget,
+            cell_size=cell_size,
             log_level=_LEVELS[word],
             huge_pages=huge_pages,
         )
         out = ffi.new("native_world **")
         self._cdata: Any = None
         self._lock = threading.RLock()
+        self._cell_size = float(cell_size)
         #: A call of the library is under way that calls Python.
         self._is_calling = False
         self._registered: dict[str, Component] = {}

@@ -406,7 +406,8 @@ class World(Visibles):
     tag: 1 to 127, which every handle carries, so that another world refuses it; 0: the next one of a
     cycle. Give one where handles must be the same in every run. kernels: name of the instructions by
     which transforms are composed, None for the best ones; the bits are the same by all. layout_budget:
-    nodes that one call may lay out anew, 0 for the default. huge_pages: ask the system for huge pages
+    nodes that one call may lay out anew, 0 for the default. cell_size: a power of two, for a large world
+    whose hierarchies have cells (rebase(), recenter()); 0: none. huge_pages: ask the system for huge pages
     for large blocks; None: the environment variable ESPALIER_HUGE_PAGES, else yes. log: "info",
     "warning" or "error" print messages of that level and above to stderr, "off" none; None: the
     environment variable ESPALIER_LOG, else off. What is refused raises an exception in any case.

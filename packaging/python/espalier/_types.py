@@ -200,6 +200,8 @@ class Read(enum.IntEnum):
     PREVIOUS_WORLD_POSE = 18  #: POSE
     BEFORE_LOCAL_POSE = 19  #: POSE when the tick before it began, where motion keeps two
     BEFORE_WORLD_POSE = 20  #: POSE
+    CELL = 21  #: (3,) int32: of the hierarchy, in a world with cells
+    ABSOLUTE_POSITION = 22  #: (3,) float64: from the middle of cell 0, 0, 0
 
 
 class Write(enum.IntEnum):
@@ -235,6 +237,8 @@ class Write(enum.IntEnum):
     #: POSE: what motion blends from, where it was when the tick began. The transform stays. Needs motion.
     PREVIOUS_LOCAL_POSE = 24
     PREVIOUS_WORLD_POSE = 25  #: POSE, as that
+    CELL = 26  #: (3,) int32: of a root, which keeps its coordinates; needs cells
+    ABSOLUTE_POSITION = 27  #: (3,) float64: from the middle of cell 0, 0, 0
 
 
 class WriteFlag(enum.IntEnum):
@@ -257,19 +261,23 @@ class Watched(enum.IntFlag):
     LOCAL = 2
     #: The transform as it is drawn: see World.present().
     SHOWN = 4
+    #: The cell of a root: see World.recenter(). Needs cells.
+    CELL = 16
 
 
 _VECTOR = np.dtype((np.float32, 3))
 _QUATERNION = np.dtype((np.float32, 4))
 _SCALAR = np.dtype(np.float32)
 _WORD = np.dtype(np.uint32)
+_CELL = np.dtype((np.int32, 3))
+_DOUBLES = np.dtype((np.float64, 3))
 
 #: Types by Read.
 READ_TYPES = (
     _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM, _VECTOR, _WORD,
     _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM,
     _VECTOR, _QUATERNION, _SCALAR, POSE, TRANSFORM,
-    POSE, POSE, POSE, POSE,
+    POSE, POSE, POSE, POSE, _CELL, _DOUBLES,
 )  # fmt: skip
 #: Types by Write.
 WRITE_TYPES = (
@@ -278,5 +286,5 @@ WRITE_TYPES = (
     _VECTOR, _QUATERNION, TRANSFORM, TRANSFORM,
     _VECTOR, _QUATERNION, TRANSFORM, TRANSFORM,
     _SCALAR, _VECTOR, _VECTOR, _QUATERNION,
-    POSE, POSE,
+    POSE, POSE, _CELL, _DOUBLES,
 )  # fmt: skip

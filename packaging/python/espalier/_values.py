@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ._arrays import address, handles
 from ._components import Component
 from ._errors import Status, bytes_of, check, check_bytes, fill
-from ._motion import Motions
+from ._far import Places
 from ._native import ffi, lib
 from ._structure import bool_of
 from ._types import NULL, EntitiesLike, EntityLike, Extent, Handles
@@ -270,7 +270,7 @@ def native_migrate(user: Any, value: Any, to: Any) -> bool:
     return bool(conversion.guard(conversion.make, value, to))
 
 
-class Archives(Motions):
+class Archives(Places):
     """Images and archives of a world.
 
         saved = world.save_image()           # the world exactly: same handles, for this build

@@ -17,7 +17,7 @@ from ._structure import bool_of
 from ._types import ENTITY, TRANSFORM, Handles, Include, Watched
 
 _BEFORE = int(lib.ESPL_WATCH_BEFORE)
-_ALL_KINDS = Watched.WORLD | Watched.LOCAL | Watched.SHOWN
+_ALL_KINDS = Watched.WORLD | Watched.LOCAL | Watched.SHOWN | Watched.CELL
 _KIND = np.dtype(np.uint8)
 
 

@@ -106,3 +106,15 @@ int native_present(native_world *w, float at, espl_present_report *report)
 {
     return espl_present(native_enter(w), at, report);
 }
+
+// --- Large worlds ---
+
+int native_rebase(native_world *w, const int32_t *cells, const float *offset)
+{
+    return espl_rebase(native_enter(w), cells, offset);
+}
+
+int native_recenter(native_world *w, float limit, size_t *count)
+{
+    return espl_recenter(native_enter(w), limit, count);
+}

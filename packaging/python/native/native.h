@@ -39,6 +39,7 @@ typedef struct native_options {
     uint32_t tag;
     const char *kernels;
     size_t layout_budget;
+    float cell_size;
     int log_level; // the lowest that is printed to stderr; more than ESPL_LOG_ERROR prints none
     int huge_pages;
 } native_options;
@@ -208,6 +209,12 @@ int native_read_matrices(const native_world *w, int kind, const void *entities,
                          size_t entity_stride, size_t rows, void *out, size_t count);
 int native_find_unreadable(const native_world *w, const void *entities, size_t entity_stride,
                            size_t count, size_t *index);
+int native_rebase(native_world *w, const int32_t *cells, const float *offset);
+int native_recenter(native_world *w, float limit, size_t *count);
+int native_origin(const native_world *w, int64_t entity, espl_origin *out);
+int native_read_relative(const native_world *w, const espl_origin *origin, int kind,
+                         const void *entities, size_t entity_stride, void *out, size_t out_stride,
+                         size_t count);
 int native_relative(const native_world *w, int64_t frame, int64_t entity, espl_transform *out);
 int native_convert(const native_world *w, int64_t entity, int conversion, const float *value,
                    float *out);

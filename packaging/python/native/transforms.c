@@ -19,6 +19,19 @@ int native_read_many(const native_world *w, int kind, const void *entities, size
                              out, out_stride);
 }
 
+int native_origin(const native_world *w, int64_t entity, espl_origin *out)
+{
+    return espl_get_origin(native_peek(w), native_from(entity), out);
+}
+
+int native_read_relative(const native_world *w, const espl_origin *origin, int kind,
+                         const void *entities, size_t entity_stride, void *out, size_t out_stride,
+                         size_t count)
+{
+    return espl_read_relative(native_peek(w), origin, (espl_read_kind)kind, entities, count,
+                              entity_stride, out, out_stride);
+}
+
 // Transforms of a kind are read in blocks that stay in the cache, and become matrices there. The rotation of a
 // living entity is finite, so that NaN marks the entities that the read refused: their rows in `out`
 // are unchanged.

@@ -109,6 +109,7 @@ int native_world_create(native_world **out, const native_options *options)
             .tag = options->tag,
             .kernels = options->kernels,
             .layout_budget = options->layout_budget,
+            .cell_size = options->cell_size,
         };
         status = espl_world_create(&def, &w->world);
     }

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: MIT
+// Cells of trees: see cells.h. Sums and differences of cells are integers of 64 bits, and a product with the
+// size of a cell is exact in double, because the size is a power of two. What is rounded is a coordinate, once.
+#include "lib/tree/cells.h"
+
+#include "lib/base/prefetch.h"
+#include "lib/tree/writes.h"
+
+#include <math.h>
+
+enum { LARGEST_SIZE = 1 << 30 };
+
+bool espl__is_cell_size(float size)
+{
+    if (!(size >= 1 && size <= (float)LARGEST_SIZE)) {
+        return false;
+    }
+    const uint32_t whole = (uint32_t)size;
+
+    return (float)whole == size && (whole & (whole - 1)) == 0;
+}
+
+// --- The cell of a tree ---
+
+uint32_t espl__cell_root(const espl__forest *forest, uint32_t slot)
+{
+    const espl__tree *const t = espl__tree_of(forest, slot);
+
+    // The climb is not needed where the root is where the header says.
+    return !espl__forest_is_edited(forest) && espl__tree_is_single(forest, t)
+               ? t->base
+               : espl__root_of(forest, slot);
+}
+
+espl__cell espl__cell_of(const espl__forest *forest, uint32_t slot)
+{
+    return espl__forest_has_cells(forest) ? forest->tracks.cells[espl__cell_root(forest, slot)]
+                                          : (espl__cell){{0, 0, 0}};
+}
+
+void espl__cell_store(const espl__forest *forest, uint32_t root, espl__cell cell)
+{
+    ESPL_CHECK(espl__forest_has_cells(forest));
+    forest->tracks.cells[root] = cell;
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_CELL, root);
+}
+
+// --- Shifts ---
+
+espl__cell_shift espl__cell_shift_of(const espl__forest *forest, espl__cell from, espl__cell to)
+{
+    espl__cell_shift shift = {{0, 0, 0}, false, false};
+
+    for (int i = 0; i < 3; ++i) {
+        const int64_t cells = (int64_t)from.at[i] - to.at[i];
+
+        shift.by[i] = (double)cells * (double)forest->cell_size;
+        shift.is_any = shift.is_any || cells != 0;
+        shift.is_far = shift.is_far || cells > ESPL__CELLS_FAR || cells < -ESPL__CELLS_FAR;
+    }
+    return shift;
+}
+
+espl__cell_shift espl__cell_shift_between(const espl__forest *forest, uint32_t slot, uint32_t other)
+{
+    if (!espl__forest_has_cells(forest) || other == ESPL__NO_SLOT) {
+        return (espl__cell_shift){{0, 0, 0}, false, false};
+    }
+    return espl__cell_shift_of(forest, espl__cell_of(forest, slot), espl__cell_of(forest, other));
+}
+
+void espl__kept_shift(espl_pose *kept, uint32_t flags, const espl__cell_shift *shift)
+{
+    for (int i = 0; i < 3; ++i) {
+        if ((flags & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0) {
+            kept->position[i] = (float)((double)kept->position[i] + shift->by[i]);
+        }
+    }
+}
+
+void espl__past_shift(const espl__forest *forest, espl__past *past, uint32_t flags, bool is_root,
+                      const espl__cell_shift *shift)
+{
+    const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
+
+    for (uint32_t time = 0; time < pasts; ++time) {
+        // A marker stays one: the node has no past.
+        if (espl__pose_is_marker(&past->local[time])) {
+            continue;
+        }
+        if (is_root) {
+            espl__position_shift(past->local[time].position, shift);
+        }
+        espl__kept_shift(&past->kept[time], flags, shift);
+    }
+}
+
+// --- Absolute positions ---
+
+void espl__absolute_position(const espl__forest *forest, uint32_t slot,
+                             const float position[ESPL__LEAST 3], double out[ESPL__LEAST 3])
+{
+    const espl__cell cell = espl__cell_of(forest, slot);
+
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (double)cell.at[i] * (double)forest->cell_size + (double)position[i];
+    }
+}
+
+// Round to the nearest integer, halves away from 0. @return false: it is not in the range of a cell.
+static bool nearest(double value, int64_t *out)
+{
+    if (!(value > (double)INT32_MIN - 1 && value < (double)INT32_MAX + 1)) {
+        return false;
+    }
+    // A double has a bit more than a half needs, because its magnitude is less than 2^32.
+    *out = (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+    return *out >= INT32_MIN && *out <= INT32_MAX;
+}
+
+bool espl__cell_nearest(const espl__forest *forest, const double position[ESPL__LEAST 3],
+                        espl__cell *cell, float rest[ESPL__LEAST 3])
+{
+    const double size = (double)forest->cell_size;
+
+    for (int i = 0; i < 3; ++i) {
+        int64_t number = 0;
+
+        if (!nearest(position[i] / size, &number)) {
+            return false;
+        }
+        cell->at[i] = (int32_t)number;
+        // Exact, because both are multiples of a bit of the position.
+        rest[i] = (float)(position[i] - (double)number * size);
+    }
+    return true;
+}
+
+void espl__cell_relative(const espl__forest *forest, uint32_t slot,
+                         const double position[ESPL__LEAST 3], float out[ESPL__LEAST 3],
+                         bool *is_far)
+{
+    const espl__cell cell = espl__cell_of(forest, slot);
+    const double size = (double)forest->cell_size;
+
+    *is_far = false;
+    for (int i = 0; i < 3; ++i) {
+        const double away = position[i] - (double)cell.at[i] * size;
+
+        out[i] = (float)away;
+        *is_far = *is_far || (size != 0 && fabs(away) > ESPL__CELLS_FAR * size);
+    }
+}
+
+// --- Whole trees ---
+
+// Shift the local of a node, and its past.
+static void shift_local(espl__forest *forest, uint32_t slot, const espl__cell_shift *shift)
+{
+    espl__position_shift(forest->local[slot].position, shift);
+    if (espl__forest_has_motion(forest)) {
+        espl__past past = espl__past_read(forest, slot);
+
+        espl__past_shift(forest, &past, 0, true, shift);
+        espl__past_store(forest, slot, &past);
+    }
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_edited(forest, slot);
+    }
+}
+
+// Shift what a node keeps, and kept earlier.
+static void shift_kept(espl__forest *forest, uint32_t slot, const espl__cell_shift *shift)
+{
+    espl__placement placement = espl__slot_placement(forest, slot);
+    espl__past past;
+
+    if (espl__kept_axes(&placement.kept) == 0) {
+        return;
+    }
+    if (espl__forest_has_motion(forest)) {
+        past = espl__past_read(forest, slot);
+        espl__past_shift(forest, &past, placement.kept.flags, false, shift);
+    }
+    espl__kept_shift(&placement.kept.pose, placement.kept.flags, shift);
+    espl__slot_place(forest, slot, &placement);
+    if (espl__forest_has_motion(forest)) {
+        espl__past_store(forest, slot, &past);
+    }
+    if (espl__forest_is_tracked(forest)) {
+        espl__mark_edited(forest, slot);
+    }
+}
+
+static bool keeps_axes(const espl__forest *forest, uint32_t slot)
+{
+    return (espl__tree_of(forest, slot)->side & ESPL__HAS_KEPT) != 0;
+}
+
+// Shift all that a tree has in the coordinates of the world: the local of its root, or those of the topmost
+// nodes below a root without a transform; and kept coordinates.
+static void shift_tree(espl__forest *forest, uint32_t root, const espl__cell_shift *shift)
+{
+    const bool is_bare = espl__slot_is(forest, root, ESPL__SLOT_BARE);
+    bool enters = true;
+
+    if (!is_bare) {
+        shift_local(forest, root, shift);
+    }
+    for (uint32_t slot = root; slot != ESPL__NO_SLOT && is_bare;
+         slot = espl__next_in_walk(forest, slot, root, enters)) {
+        enters = slot == root || espl__slot_copies(forest, slot);
+        if (!enters) {
+            shift_local(forest, slot, shift);
+        }
+    }
+    for (uint32_t slot = root; slot != ESPL__NO_SLOT && keeps_axes(forest, root);
+         slot = espl__next_in_walk(forest, slot, root, true)) {
+        if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+            shift_kept(forest, slot, shift);
+        }
+    }
+}
+
+// Recompute the worlds of a tree. Each of them, because a node below one whose world stays the same may keep
+// coordinates that changed.
+static void recompute_tree(espl__forest *forest, espl__context *context, uint32_t root)
+{
+    const uint32_t number = forest->tree[root];
+    const espl__tree *const t = &forest->trees[number];
+
+    (void)espl__propagate_node(forest, context, root);
+    if (!espl__tree_is_single(forest, t)) {
+        for (uint32_t slot = espl__next_in_walk(forest, root, root, true); slot != ESPL__NO_SLOT;
+             slot = espl__next_in_walk(forest, slot, root, true)) {
+            (void)espl__propagate_node(forest, context, slot);
+        }
+    } else if (t->used > 1) {
+        espl__sweep(forest, context, number, t->base + 1, t->base + t->used);
+    }
+}
+
+// Shift what is shown of a tree, so that it is shown where it was. The next present computes it anew.
+static void shift_shown(espl__forest *forest, uint32_t root, const espl__cell_shift *shift)
+{
+    if (!espl__forest_has_motion(forest)) {
+        return;
+    }
+    for (uint32_t slot = root; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, root, true)) {
+        espl_pose *const shown = &forest->tracks.poses[ESPL__SHOWN][slot];
+
+        if (!forest->tracks.is_unshown[slot]) {
+            espl__position_shift(shown->position, shift);
+            espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
+        }
+    }
+}
+
+void espl__tree_change_cell(espl__forest *forest, espl__context *context, uint32_t root,
+                            espl__cell cell)
+{
+    const espl__cell_shift shift = espl__cell_shift_of(forest, forest->tracks.cells[root], cell);
+
+    ESPL_CHECK(espl__is_root(forest, root) && !espl__forest_is_edited(forest));
+    if (!shift.is_any) {
+        return;
+    }
+    espl__cell_store(forest, root, cell);
+    shift_tree(forest, root, &shift);
+    shift_shown(forest, root, &shift);
+    recompute_tree(forest, context, root);
+}
+
+// --- All trees ---
+
+// Return the first root of the range of a tree from a slot on, or the end of the range. Roots with
+// ESPL__SLOT_MARK are left out.
+static uint32_t next_root(const espl__forest *forest, const espl__tree *t, uint32_t slot)
+{
+    const uint32_t end = t->base + t->used;
+
+    while (slot < end &&
+           (forest->links[slot].entity == ESPL__NO_ENTITY || !espl__is_root(forest, slot) ||
+            espl__slot_is(forest, slot, ESPL__SLOT_MARK))) {
+        slot += 1;
+    }
+    return slot;
+}
+
+// Return the first root to visit in the range of a tree: O(1) where it has one.
+static uint32_t first_root(const espl__forest *forest, const espl__tree *t)
+{
+    if (espl__tree_is_single(forest, t)) {
+        return espl__slot_is(forest, t->base, ESPL__SLOT_MARK) ? t->base + t->used : t->base;
+    }
+    return next_root(forest, t, t->base);
+}
+
+static uint32_t root_after(const espl__forest *forest, const espl__tree *t, uint32_t root)
+{
+    return espl__tree_is_single(forest, t) ? t->base + t->used : next_root(forest, t, root + 1);
+}
+
+enum { ROOTS_AHEAD = 16 };
+
+// Prefetch what a pass over all trees reads of the root of a later one.
+static inline void prefetch_root(const espl__forest *forest, uint32_t tree, const void *array,
+                                 size_t size)
+{
+    if (tree + ROOTS_AHEAD < forest->tree_end) {
+        const uint32_t base = forest->trees[tree + ROOTS_AHEAD].base;
+
+        espl__prefetch_element(array, base, size);
+        espl__prefetch(&forest->parent[base]);
+        espl__prefetch(&forest->flags[base]);
+    }
+}
+
+// Return the nearest cell of a root. @return false: it is out of range.
+static bool nearest_cell(const espl__forest *forest, uint32_t root, espl__cell *out)
+{
+    const float *const position = forest->local[root].position;
+    const espl__cell cell = forest->tracks.cells[root];
+    bool is_found = true;
+
+    for (int i = 0; i < 3 && is_found; ++i) {
+        int64_t by = 0;
+
+        is_found = nearest((double)position[i] / (double)forest->cell_size, &by);
+        by += cell.at[i];
+        is_found = is_found && by >= INT32_MIN && by <= INT32_MAX;
+        out->at[i] = is_found ? (int32_t)by : 0;
+    }
+    return is_found;
+}
+
+// Tell whether a root is farther than a distance from the middle of its cell.
+static inline bool is_away(const espl__forest *forest, uint32_t root, float distance)
+{
+    const float *const position = forest->local[root].position;
+
+    return fabsf(position[0]) > distance || fabsf(position[1]) > distance ||
+           fabsf(position[2]) > distance;
+}
+
+bool espl__forest_recenter(espl__forest *forest, espl__context *context, float limit, size_t *count)
+{
+    const float distance = limit * forest->cell_size;
+    bool is_done = true;
+
+    *count = 0;
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const t = &forest->trees[tree];
+
+        prefetch_root(forest, tree, forest->local, sizeof *forest->local);
+        for (uint32_t root = t->capacity != 0 ? first_root(forest, t) : t->base + t->used;
+             root < t->base + t->used; root = root_after(forest, t, root)) {
+            espl__cell cell;
+
+            if (!is_away(forest, root, distance) || espl__slot_is(forest, root, ESPL__SLOT_BARE)) {
+                continue;
+            }
+            if (nearest_cell(forest, root, &cell)) {
+                espl__tree_change_cell(forest, context, root, cell);
+                *count += 1;
+            } else {
+                is_done = false;
+            }
+        }
+    }
+    return is_done;
+}
+
+// Tell whether the coordinates of a node stay finite.
+static bool stays_finite(const espl__forest *forest, uint32_t slot,
+                         const float offset[ESPL__LEAST 3])
+{
+    const espl__kept kept = espl__slot_kept(forest, slot);
+    bool is_finite = true;
+
+    for (int i = 0; i < 3; ++i) {
+        is_finite = is_finite && isfinite(forest->local[slot].position[i] + offset[i]) &&
+                    isfinite(kept.pose.position[i] + offset[i]);
+    }
+    return is_finite;
+}
+
+// Tell whether the coordinates of all nodes stay finite. A sum is finite if no number is so large that it
+// reaches the last bit of the largest float.
+static bool stay_finite(const espl__forest *forest, const float offset[ESPL__LEAST 3])
+{
+    const float harmless = 1e31f;
+    bool is_finite = true;
+
+    if (fabsf(offset[0]) < harmless && fabsf(offset[1]) < harmless && fabsf(offset[2]) < harmless) {
+        return true;
+    }
+    for (uint32_t slot = 0; slot < forest->end && is_finite; ++slot) {
+        is_finite = !espl__slot_has_node(forest, slot) || stays_finite(forest, slot, offset);
+    }
+    return is_finite;
+}
+
+bool espl__forest_can_rebase(const espl__forest *forest, espl__cell cells,
+                             const float offset[ESPL__LEAST 3])
+{
+    bool can = stay_finite(forest, offset);
+
+    if ((cells.at[0] | cells.at[1] | cells.at[2]) == 0) {
+        return can;
+    }
+    for (uint32_t tree = 0; tree < forest->tree_end && can; ++tree) {
+        const espl__tree *const t = &forest->trees[tree];
+
+        prefetch_root(forest, tree, forest->tracks.cells, sizeof *forest->tracks.cells);
+        for (uint32_t root = t->capacity != 0 ? first_root(forest, t) : t->base + t->used;
+             root < t->base + t->used; root = root_after(forest, t, root)) {
+            for (int i = 0; i < 3; ++i) {
+                const int64_t sum = (int64_t)forest->tracks.cells[root].at[i] + cells.at[i];
+
+                can = can && sum >= INT32_MIN && sum <= INT32_MAX;
+            }
+        }
+    }
+    return can;
+}
+
+void espl__forest_rebase_cells(espl__forest *forest, espl__cell cells)
+{
+    espl__cell *const all = forest->tracks.cells;
+
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const t = &forest->trees[tree];
+
+        prefetch_root(forest, tree, all, sizeof *all);
+        for (uint32_t root = t->capacity != 0 ? first_root(forest, t) : t->base + t->used;
+             root < t->base + t->used; root = root_after(forest, t, root)) {
+            for (int i = 0; i < 3; ++i) {
+                all[root].at[i] += cells.at[i];
+            }
+            espl__tracks_mark(&forest->tracks, ESPL__PLANE_CELL, root);
+        }
+    }
+}
+
+void espl__forest_rebase_offset(espl__forest *forest, espl__context *context,
+                                const float offset[ESPL__LEAST 3])
+{
+    const espl__cell_shift shift = {
+        {(double)offset[0], (double)offset[1], (double)offset[2]}, true, false};
+
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const t = &forest->trees[tree];
+
+        for (uint32_t root = t->capacity != 0 ? first_root(forest, t) : t->base + t->used;
+             root < t->base + t->used; root = root_after(forest, t, root)) {
+            const bool is_single = espl__tree_is_single(forest, t);
+
+            shift_tree(forest, root, &shift);
+            if (is_single && (t->side & ESPL__HAS_KEPT) == 0 &&
+                !espl__slot_is(forest, root, ESPL__SLOT_BARE)) {
+                espl__tree_follow(forest, context, tree, root);
+            } else {
+                recompute_tree(forest, context, root);
+            }
+        }
+    }
+}

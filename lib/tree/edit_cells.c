@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The steps of edit_cells.h.
+#include "lib/tree/edit_cells.h"
+
+#include "lib/tree/cell_writes.h"
+#include "lib/tree/edit_steps.h"
+
+bool espl__edit_set_cell(espl__edit *edit, uint32_t slot, espl__cell cell)
+{
+    const espl__forest *const forest = edit->forest;
+    const espl__cell old = forest->tracks.cells[slot];
+
+    if (espl__cell_is_same(old, cell)) {
+        return true;
+    }
+    if (espl__edit_has_log(edit)) {
+        if (!ESPL__EDIT_RESERVE(edit, cells, 1) ||
+            !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_CELL,
+                                               .slot = slot,
+                                               .a = (uint32_t)espl__array_length(edit->cells)})) {
+            return false;
+        }
+        ESPL_ARRAY_PUSH(edit->cells, old);
+    }
+    espl__cell_store(forest, slot, cell);
+    return true;
+}
+
+// Shift what a node keeps, and the world that follows. What is below it follows later.
+static bool shift_kept_parts(espl__edit *edit, uint32_t slot, const espl__cell_shift *shift)
+{
+    const espl__forest *const forest = edit->forest;
+    espl__node_change change;
+    espl__past past;
+
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        return true;
+    }
+    espl__edit_read(edit, slot, &change);
+    const uint32_t flags = change.placement.kept.flags;
+
+    if (espl__kept_axes(&change.placement.kept) == 0) {
+        return true;
+    }
+    espl__kept_shift(&change.placement.kept.pose, flags, shift);
+    change.world = espl__placement_world(&change.placement, change.up);
+    if (!espl__forest_has_motion(forest)) {
+        return espl__edit_put(edit, slot, &change.placement, &change.world, NULL);
+    }
+    past = espl__past_read(forest, slot);
+    espl__past_shift(forest, &past, flags, false, shift);
+    return espl__edit_put(edit, slot, &change.placement, &change.world, &past);
+}
+
+// Show a node at its world until the next present, because what is shown is in the coordinates of another cell.
+static bool show_world(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (!espl__forest_has_motion(forest) || espl__is_unshown(forest, slot)) {
+        return true;
+    }
+    if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_SHOWN, .slot = slot})) {
+        return false;
+    }
+    espl__mark_unshown(forest, slot);
+    espl__mark_edited(forest, slot);
+    return true;
+}
+
+bool espl__edit_shift_below(espl__edit *edit, uint32_t top, const espl__cell_shift *shift)
+{
+    const espl__forest *const forest = edit->forest;
+    bool is_done = !shift->is_any || show_world(edit, top);
+
+    if (!shift->is_any || (forest->side_count == 0 && !espl__forest_has_motion(forest))) {
+        return is_done;
+    }
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
+         slot != ESPL__NO_SLOT && is_done; slot = espl__next_in_walk(forest, slot, top, true)) {
+        is_done = shift_kept_parts(edit, slot, shift) && show_world(edit, slot);
+    }
+    return is_done;
+}
+
+// Bring a tree to another cell: its absolute positions stay.
+static bool change_cell(espl__edit *edit, uint32_t root, espl__cell cell)
+{
+    const espl__forest *const forest = edit->forest;
+    const espl__cell_shift shift = espl__cell_shift_of(forest, forest->tracks.cells[root], cell);
+    espl__placement placement = espl__slot_placement(forest, root);
+    espl__past past;
+
+    ESPL_CHECK(espl__is_root(forest, root) && !espl__slot_is(forest, root, ESPL__SLOT_BARE));
+    if (!shift.is_any) {
+        return true;
+    }
+    espl__position_shift(placement.local.position, &shift);
+    if (espl__forest_has_motion(forest)) {
+        past = espl__past_read(forest, root);
+        espl__past_shift(forest, &past, 0, true, &shift);
+    }
+    return espl__edit_put(edit, root, &placement, &placement.local,
+                          espl__forest_has_motion(forest) ? &past : NULL) &&
+           espl__edit_shift_below(edit, root, &shift) && espl__edit_set_cell(edit, root, cell);
+}
+
+espl_status espl__edit_write_cell(espl__edit *edit, uint32_t slot, espl_write_kind kind,
+                                  const espl_write_value *value, espl_write_value *position)
+{
+    const espl__forest *const forest = edit->forest;
+    espl__cell cell = {{0, 0, 0}};
+    const espl_status status = espl__cell_write_begin(forest, slot, kind, value, &cell, position);
+
+    if (status < 0 || !espl__forest_has_cells(forest) || !espl__is_root(forest, slot)) {
+        return status;
+    }
+    const bool is_done = kind == ESPL_WRITE_CELL ? espl__edit_set_cell(edit, slot, cell)
+                                                 : change_cell(edit, slot, cell);
+
+    return is_done ? status : ESPL_ERR_NO_MEMORY;
+}
