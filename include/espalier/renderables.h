@@ -108,10 +108,11 @@ typedef struct espl_renderables_def {
 /// @param def  NULL means {0}; read during the call alone.
 /// @param out  unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; a cell_size that is negative or not finite; a user_size above
-///         65,536); ESPL_ERR_UNSUPPORTED (readers above 1, or a word of `reserved` is not 0); ESPL_ERR_EXISTS
-///         (the world has renderables, or a component of one of the names with another size);
-///         ESPL_ERR_LIMIT (components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY. Components may be registered where
-///         ESPL_ERR_NO_MEMORY is returned. O(size) in a world that marked no changes so far.
+///         65,536); ESPL_ERR_UNSUPPORTED (readers above 1, a word of `reserved` is not 0, or the world has
+///         cells, see espalier/far.h); ESPL_ERR_EXISTS (the world has renderables, or a component of one of the
+///         names with another size); ESPL_ERR_LIMIT (components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY. Components
+///         may be registered where ESPL_ERR_NO_MEMORY is returned. O(size) in a world that marked no changes so
+///         far.
 ESPL_API ESPL_NODISCARD espl_status espl_renderables_create(espl_world *world,
                                                             const espl_renderables_def *def,
                                                             espl_renderables **out);

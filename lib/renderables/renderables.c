@@ -5,6 +5,7 @@
 
 #include "lib/base/key_sort.h"
 #include "lib/base/reserved.h"
+#include "lib/tree/cells.h"
 #include "lib/world/moment.h"
 #include "lib/world/refusals.h"
 
@@ -130,6 +131,10 @@ espl_status espl_renderables_create(espl_world *world, const espl_renderables_de
     if (d->readers > 1) {
         return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED,
                                  "espl_renderables_def.readers is above 1.");
+    }
+    if (espl__forest_has_cells(&world->forest)) {
+        return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED,
+                                 "The world has cells, which boxes of renderables do not know.");
     }
     return espl__refuse_call(world, call, make_renderables(world, d, out),
                              "The world has renderables already, or a component of the name "
