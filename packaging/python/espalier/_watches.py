@@ -170,11 +170,11 @@ class Watches(Queries):
         drawn. before: keep what was reported, so that only entities that differ from it are, with what they
         were; it compares world and shown transforms, whichever are asked for, and not own data.
 
-        Raises ArgumentError (no such kinds; SHOWN without motion; LOCAL alone with before; a component of
-        another world), LimitError (more than 64 components), BusyError, OutOfMemoryError. O(size) where
-        nothing was watched.
+        Raises ArgumentError (no such kinds; SHOWN without motion; CELL without cells; LOCAL alone with before;
+        a component of another world), LimitError (more than 64 components), BusyError, OutOfMemoryError.
+        O(size) where nothing was watched.
         """
-        if not 0 <= kinds <= _ALL_KINDS:
+        if int(kinds) & ~int(_ALL_KINDS):
             raise ArgumentError(Status.ERR_ARGUMENT, f"there are no kinds {kinds!r}")
         flags = int(kinds) | (_BEFORE if bool_of(before, "before") else 0)
         lists = {"all": all, "none": none, "any": any}

@@ -181,7 +181,10 @@ class Life(WorldCase):
         tags = [self.world.register(f"t{i}") for i in range(65)]
         cases = [
             (espalier.ArgumentError, lambda: self.world.watch(kinds=Watched.SHOWN)),
+            (espalier.ArgumentError, lambda: self.world.watch(kinds=Watched.CELL)),
+            # The bit of BEFORE, which is an argument of its own.
             (espalier.ArgumentError, lambda: self.world.watch(kinds=8)),
+            (espalier.ArgumentError, lambda: self.world.watch(kinds=32)),
             (espalier.ArgumentError, lambda: self.world.watch(kinds=-1)),
             (espalier.ArgumentError, lambda: self.world.watch(kinds=Watched.LOCAL, before=True)),
             (espalier.ArgumentError, lambda: self.world.watch([foreign])),
