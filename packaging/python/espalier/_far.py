@@ -69,7 +69,8 @@ class Places(Motions):
         """Return the place of an entity. Raises EntityError, ComponentError."""
         out = ffi.new("espl_origin *")
         self._checked(lib.native_origin, entity, out)
-        return Origin(tuple(out.cell), tuple(out.offset))
+        x, y, z = out.offset
+        return Origin((out.cell[0], out.cell[1], out.cell[2]), (x, y, z))
 
     def read_relative(
         self, origin: Origin, entities: EntitiesLike, kind: Read = Read.WORLD_POSITION

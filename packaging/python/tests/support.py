@@ -61,6 +61,12 @@ class WorldCase(unittest.TestCase):
         self.world = World(tag=1)
         self.addCleanup(self.world.close)
 
+    def use_cells(self):
+        """Take a world with cells, in which every kind can be read and written, instead of the one at hand."""
+        self.world.close()
+        self.world = World(tag=1, cell_size=2048)
+        self.addCleanup(self.world.close)
+
     def tearDown(self):
         if not self.world.closed:
             self.assertIsNone(self.world.validate())

@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 import espalier
-from espalier import ENTITY, HAS_TRANSFORM, Include, Read, Status, World
+from espalier import ENTITY, HAS_TRANSFORM, Include, Read, Status, World, Write
 from support import WorldCase, run_program
 
 VECTOR = np.dtype((np.float32, 3))
@@ -144,6 +144,7 @@ class Components(WorldCase):
 class Queries(WorldCase):
     def setUp(self):
         super().setUp()
+        self.use_cells()
         self.speed = self.world.register("speed", VECTOR)
         self.tag = self.world.register("tag")
         self.movers = self.world.create_many(300, components=[self.speed])
@@ -154,6 +155,7 @@ class Queries(WorldCase):
         self.all = np.concatenate([self.movers, self.tagged])
         self.world.set_components(self.all, self.speed, rng.normal(size=(500, 3)))
         self.world.write(self.all, positions=rng.normal(size=(500, 3)))
+        self.world.write_many(self.all, Write.CELL, rng.integers(-9, 10, size=(500, 3)))
 
     def found(self, *args, **kwargs):
         with self.world.query(*args, **kwargs) as query:

@@ -335,7 +335,9 @@ class Many(WorldCase):
 
     def test_many_reads_have_the_bits_of_single_ones(self):
         rng = np.random.default_rng(7)
+        self.use_cells()
         entities, _ = self.forest(rng, 4, 50)
+        self.world.write_many(entities[:4], Write.CELL, rng.integers(-9, 10, size=(4, 3)))
         self.world.write(entities, stretches=rng.normal(size=(200, 3)), user_data=np.arange(200))
         for kind in Read:
             many = self.world.read_many(entities, kind)
@@ -577,6 +579,7 @@ class Many(WorldCase):
         self.assertEqual(whole["user_data"][140], 0)
 
     def test_every_kind_of_write_takes_its_type(self):
+        self.use_cells()
         entities = self.world.create_many(4)
         self.world.start_motion()
         kinds = {(3,): (1, 2, 3), (4,): (0, 0, 0, 1), (): 2}
@@ -588,7 +591,7 @@ class Many(WorldCase):
             value = kinds[dtype.shape] if value is None else np.asarray(value)
             self.world.write_many(entities[1:], kind, value)
             self.world.write_one(entities[0], kind, value)
-            for read in (Read.LOCAL_TRANSFORM, Read.PREVIOUS_LOCAL_POSE):
+            for read in (Read.LOCAL_TRANSFORM, Read.PREVIOUS_LOCAL_POSE, Read.CELL):
                 single, *many = self.world.read_many(entities, read)
                 for each in many:
                     self.assertBits(each, single)
