@@ -543,7 +543,7 @@ class Visibles(Histories):
         finds some. refile_budget: renderables that one update may move to another cluster; 0: 2,048.
         user_size: bytes of your own in each mirror, at most 65,536. Raises ArgumentError (a number out of its
         range; the world has renderables, or a component "bounds", "renderable" or "layers" of another size),
-        LimitError, BusyError, OutOfMemoryError.
+        UnsupportedError (a world with cells), LimitError, BusyError, OutOfMemoryError.
         """
         return Renderables(self, cell_size, refile_budget, user_size)
 
