@@ -335,48 +335,6 @@ static uint32_t compare_poses(espl__cluster *cluster, const espl_pose *before, c
     return moved;
 }
 
-// --- Homes ---
-
-// Compute the box of the cells that the members were filed in.
-static void find_home(const espl__cells *cells, espl__cluster *cluster)
-{
-    for (int k = 0; k < 3; ++k) {
-        uint64_t low = UINT64_MAX, high = 0;
-
-        for (uint32_t place = 0; place < cluster->count; ++place) {
-            const uint64_t bits = cluster->codes[place] & ESPL__CODE_AXIS(k);
-
-            low = bits < low ? bits : low;
-            high = bits > high ? bits : high;
-        }
-        cluster->home_low[k] = espl__cell_begin(cells, low, k);
-        cluster->home_high[k] = espl__cell_begin(cells, high, k) + cells->edge;
-    }
-}
-
-// Note the members that are outside of the home box by more than an eighth of it, and a cell.
-static void find_astray(const espl__cells *cells, espl__cluster *cluster, const espl__poses *poses)
-{
-    const uint32_t count = cluster->count;
-    uint32_t outside[ESPL__CLUSTER_SIZE], any = 0;
-
-    memset(outside, 0, sizeof outside);
-    for (int k = 0; k < 3; ++k) {
-        const float margin = cells->edge + (cluster->home_high[k] - cluster->home_low[k]) * 0.125f;
-        const float low = cluster->home_low[k] - margin, high = cluster->home_high[k] + margin;
-        const float *const centers = poses->boxes[ESPL__BOX_CENTER + k];
-
-        for (uint32_t place = 0; place < count; ++place) {
-            outside[place] |= (uint32_t)(centers[place] < low) | (uint32_t)(centers[place] > high);
-            any |= outside[place];
-        }
-    }
-    cluster->astray = (espl__member_bits){{0, 0}};
-    for (uint32_t place = 0; place < count && any != 0; ++place) {
-        cluster->astray.words[place / 64] |= (uint64_t)outside[place] << (place % 64);
-    }
-}
-
 // --- Clusters ---
 
 // Compute what a poses block says of all of its members, which have their boxes.
@@ -459,9 +417,9 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty, uint32_t n
         compare_with_before(r, dirty, values, number);
     }
     if ((r->states[dirty->cluster] & ESPL__WRITE_MEMBERS) != 0) {
-        find_home(&r->cells, cluster);
+        espl__find_home(&r->cells, cluster);
     }
-    find_astray(&r->cells, cluster, poses);
+    espl__find_astray(&r->cells, cluster, poses);
     if (!espl__has_bits(&cluster->unions)) {
         finish_poses(r, dirty);
     }

@@ -1,12 +1,52 @@
 // SPDX-License-Identifier: MIT
-// Which members move to another cluster although they stay: members outside of the home box of their cluster,
-// and members of moving clusters that have come to rest.
+// Home boxes of clusters, and which members move to another cluster although they stay: members outside of the
+// home box of their cluster, and members of moving clusters that have come to rest.
 //
 // Members are found astray when their poses are written, and move in the next update, so that the cost of an
 // update is bounded by the budget. Until then their cluster is larger than it need be.
 #include "lib/renderables/renderables.h"
 
 #include "lib/base/bits.h"
+
+#include <string.h>
+
+void espl__find_home(const espl__cells *cells, espl__cluster *cluster)
+{
+    for (int k = 0; k < 3; ++k) {
+        uint64_t low = UINT64_MAX, high = 0;
+
+        for (uint32_t place = 0; place < cluster->count; ++place) {
+            const uint64_t bits = cluster->codes[place] & ESPL__CODE_AXIS(k);
+
+            low = bits < low ? bits : low;
+            high = bits > high ? bits : high;
+        }
+        cluster->home_low[k] = espl__cell_begin(cells, low, k);
+        cluster->home_high[k] = espl__cell_begin(cells, high, k) + cells->edge;
+    }
+}
+
+void espl__find_astray(const espl__cells *cells, espl__cluster *cluster, const espl__poses *poses)
+{
+    const uint32_t count = cluster->count;
+    uint32_t outside[ESPL__CLUSTER_SIZE], any = 0;
+
+    memset(outside, 0, sizeof outside);
+    for (int k = 0; k < 3; ++k) {
+        const float margin = cells->edge + (cluster->home_high[k] - cluster->home_low[k]) * 0.125f;
+        const float low = cluster->home_low[k] - margin, high = cluster->home_high[k] + margin;
+        const float *const centers = poses->boxes[ESPL__BOX_CENTER + k];
+
+        for (uint32_t place = 0; place < count; ++place) {
+            outside[place] |= (uint32_t)(centers[place] < low) | (uint32_t)(centers[place] > high);
+            any |= outside[place];
+        }
+    }
+    cluster->astray = (espl__member_bits){{0, 0}};
+    for (uint32_t place = 0; place < count && any != 0; ++place) {
+        cluster->astray.words[place / 64] |= (uint64_t)outside[place] << (place % 64);
+    }
+}
 
 // Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
 static void extend_home(espl__cluster *cluster, const espl__poses *poses, uint32_t place)

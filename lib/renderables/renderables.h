@@ -276,6 +276,10 @@ void espl__climb_unions(espl_renderables *r, uint32_t slot);
 bool espl__collect_layers(espl_renderables *r, espl__row_kinds *kinds, espl__update *u);
 /// Forget the candidates of an update.
 void espl__clear_candidates(espl_renderables *r);
+/// Compute the home box of a cluster: that of the cells that its members were filed in.
+void espl__find_home(const espl__cells *cells, espl__cluster *cluster);
+/// Note the members that are outside of the home box by more than an eighth of it, and a cell.
+void espl__find_astray(const espl__cells *cells, espl__cluster *cluster, const espl__poses *poses);
 /// List the members that are to be filed anew. @return false: no memory.
 bool espl__collect_astray(espl_renderables *r, espl__update *u);
 /// List a member that moves to another cluster. @return false: no memory.
