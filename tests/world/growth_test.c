@@ -674,6 +674,13 @@ static espl_status carry_description(void *out)
     return end_mirrored(&m, ESPL_OK);
 }
 
+static espl_status carry_camera_from_matrix(void *out)
+{
+    static const float matrix[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+
+    return espl_camera_from_matrix(matrix, ESPL_CLIP_ZERO_TO_ONE, out);
+}
+
 CARRY_OUT(view, espl_view_hierarchy(w, root, out))
 
 static const output outputs[] = {
@@ -690,6 +697,7 @@ static const output outputs[] = {
     {WORDS(espl_follow_report), carry_follow_report},
     {WORDS(espl_renderables_report), carry_update},
     {WORDS(espl_mirror_description), carry_description},
+    {WORDS(espl_camera), carry_camera_from_matrix},
     {WORDS(espl_rewind), carry_rewind},
     {WORDS(espl_format_fault), carry_fault},
     {WORDS(espl_archive_info), carry_archive_info},
