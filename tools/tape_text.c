@@ -566,7 +566,8 @@ static void read_word(reel *r, field_form form, tape_line *line)
     static const char *const extents[] = {"owned", "entity", "subtree"};
     static const char *const keeps[] = {"keep world", "keep local", "snap"};
     static const char *const links[] = {"owned", "free"};
-    const uint32_t word = reel_u32(r);
+    const uint64_t number = reel_number(r, form == FORM_U64 ? 8 : 4);
+    const uint32_t word = (uint32_t)number;
 
     if (form == FORM_EXTENT) {
         add_word_of(line, word, extents, 3);
@@ -575,7 +576,7 @@ static void read_word(reel *r, field_form form, tape_line *line)
     } else if (form == FORM_LINK) {
         add_word_of(line, word, links, 2);
     } else {
-        tape_line_add(line, "%u", word);
+        tape_line_add(line, "%llu", (unsigned long long)number);
     }
 }
 
@@ -600,9 +601,6 @@ static void read_field(reel *r, const tape_head *tape, field_form form, tape_lin
     switch (form) {
     case FORM_ENTITY:
         entity = read_entity(r, line);
-        break;
-    case FORM_U64:
-        tape_line_add(line, "%llu", (unsigned long long)reel_number(r, 8));
         break;
     case FORM_FRAME:
         read_frame(r, tape, line);
