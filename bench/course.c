@@ -14,7 +14,7 @@ static const struct load *const loads[] = {
     &load_animate,  &load_roots,   &load_midframe, &load_bevy,    &load_spawn,  &load_mixed,
     &load_reparent, &load_aged,    &load_battle,   &load_giant,   &load_wide,   &load_readers,
     &load_watch,    &load_motion,  &load_cull,     &load_publish, &load_values, &load_deltas,
-    &load_history,  &load_follow,  &load_build,   &load_memory,
+    &load_history,  &load_follow,  &load_build,    &load_memory,
 };
 
 static const struct scheme *const schemes[] = {

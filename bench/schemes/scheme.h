@@ -143,13 +143,13 @@ struct scheme_velocity {
 /// What a scheme keeps account of from now on.
 enum scheme_tracking {
     TRACK_NOTHING,
-    TRACK_WORLDS,  ///< Which worlds change.
-    TRACK_OWN,     ///< Which worlds change, and which nodes are written.
-    TRACK_MOTION,  ///< Where nodes were when the last tick began.
-    TRACK_HISTORY, ///< What the world was at the end of each of the last 8 moments.
-    TRACK_HASHES,  ///< The same, with a checksum of each.
+    TRACK_WORLDS,       ///< Which worlds change.
+    TRACK_OWN,          ///< Which worlds change, and which nodes are written.
+    TRACK_MOTION,       ///< Where nodes were when the last tick began.
+    TRACK_HISTORY,      ///< What the world was at the end of each of the last 8 moments.
+    TRACK_HASHES,       ///< The same, with a checksum of each.
     TRACK_COUNTERPARTS, ///< Which nodes are written, for another world that has all nodes too.
-    TRACK_MIRRORS, ///< All worlds, for a reader on another thread.
+    TRACK_MIRRORS,      ///< All worlds, for a reader on another thread.
 };
 
 /// What is drawn of a node: a box around it in its own axes, and a key that draws share.

@@ -26,9 +26,9 @@ typedef enum espl__growth {
     ESPL__GROWTH_TREES,
     ESPL__GROWTH_RECORDS,
     ESPL__GROWTH_ARCHETYPES,
-    ESPL__GROWTH_CHUNKS, ///< of one archetype
-    ESPL__GROWTH_SIDES,  ///< whether there are side arrays
-    ESPL__GROWTH_PASTS,  ///< whether motion runs
+    ESPL__GROWTH_CHUNKS,    ///< of one archetype
+    ESPL__GROWTH_SIDES,     ///< whether there are side arrays
+    ESPL__GROWTH_PASTS,     ///< whether motion runs
     ESPL__GROWTH_ORIGINALS, ///< whether there are counterparts
 } espl__growth;
 

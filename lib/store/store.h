@@ -167,11 +167,11 @@ typedef struct espl__store {
     uint32_t *free_chunks;
     uint32_t *changed;
     uint32_t *changed_chunks;
-    uint64_t version;         // of the last write of a column; each write increments it
-    uint32_t referring_count; // number of components with references
-    uint32_t unique_count;    // number of components with ESPL_COMPONENT_UNIQUE
-    uint32_t fill_least;      // ESPL__FILL_LEAST, except in tests
-    espl__names names;        // of entities that have one
+    uint64_t version;                // of the last write of a column; each write increments it
+    uint32_t referring_count;        // number of components with references
+    uint32_t unique_count;           // number of components with ESPL_COMPONENT_UNIQUE
+    uint32_t fill_least;             // ESPL__FILL_LEAST, except in tests
+    espl__names names;               // of entities that have one
     espl__counterparts counterparts; // entities with an original
     // When each index was last taken or freed, or got another set of components, name or original. Open while a
     // watch exists; it has room for the records that `records` has room for.

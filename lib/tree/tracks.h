@@ -22,7 +22,7 @@ enum {
     /// A write with ESPL_TELEPORT placed the node, also where it left the transform as it is. Its descendants,
     /// which moved with it, are not marked: a consumer finds them by the links.
     ESPL__PLANE_JUMP,
-    ESPL__PLANE_CELL,  ///< cell of a root, where the world has cells
+    ESPL__PLANE_CELL, ///< cell of a root, where the world has cells
     ESPL__PLANE_COUNT,
 };
 

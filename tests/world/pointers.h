@@ -331,101 +331,99 @@ static inline espl_status patch_nothing(const things *k, espl_format_fault *of_d
                : espl_archive_patch(before, size, archived, delta, &archive_sink, of_patch);
 }
 
-#define OPTIONAL_ROWS(X)                                                                        \
-    X(espl_instantiate, out,                                                                    \
-      espl_instantiate(k->w, DEF(espl_instance_def, .source = k->e), 1, NULL))                  \
-    X(espl_record_spawn, local, espl_record_spawn(k->r, 0, k->e, k->p, NULL, k->handles))       \
-    X(espl_record_spawn, pending, espl_record_spawn(k->r, 0, k->e, k->p, &k->t, NULL))          \
-    X(espl_add_component, data, espl_add_component(k->w, k->e, k->n, NULL, 4))                  \
-    X(espl_attach, options, espl_attach(k->w, k->e, k->p, NULL))                                \
-    X(espl_change_components_array, refused,                                                    \
-      espl_change_components_array(k->w, &k->e, 1, &k->change, NULL))                           \
-    X(espl_change_components_query, def,                                                        \
-      espl_change_components_query(k->w, NULL, &k->change, NULL))                               \
-    X(espl_change_components_query, count,                                                      \
-      espl_change_components_query(k->w, NULL, &k->change, NULL))                               \
-    X(espl_command_buffer_destroy, commands, DONE(espl_command_buffer_destroy(NULL)))           \
-    X(espl_create, out, espl_create(k->w, &k->n, 1, 1, NULL))                                   \
-    X(espl_create_at, out,                                                                      \
-      espl_create_at(k->w, DEF(espl_creation_def, .value_count = 0), 1, NULL))                  \
-    X(espl_create_node, local, espl_create_node(k->w, k->p, NULL, "lamp", k->handles))          \
-    X(espl_create_node, name, espl_create_node(k->w, k->p, &k->t, NULL, k->handles))            \
-    X(espl_create_node, out, espl_create_node(k->w, k->p, &k->t, "lamp", NULL))                 \
-    X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                        \
-    X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                               \
-    X(espl_archive_write, def, write_archive(k, NULL))                                          \
-    X(espl_archive_inspect, fault, inspect_nothing(k))                                          \
-    X(espl_archive_delta, fault, patch_nothing(k, NULL, &(espl_format_fault){0}))               \
-    X(espl_archive_patch, fault, patch_nothing(k, &(espl_format_fault){0}, NULL))               \
-    X(espl_archive_apply, def, apply_nothing(k, NULL, &(espl_format_fault){0}))                 \
-    X(espl_archive_apply, known,                                                                \
-      (apply_nothing(k, NULL, NULL) == ESPL_OK                                                  \
-           ? espl_archive_apply(k->w, archived, archived_size, NULL, NULL, NULL)                \
-           : ESPL_ERR_ARGUMENT))                                                                \
-    X(espl_archive_apply, fault, apply_nothing(k, &(espl_archive_read_def){0}, NULL))           \
-    X(espl_archive_read, def, read_nothing(k, NULL, &(espl_format_fault){0}))                   \
-    X(espl_archive_read, fault, read_nothing(k, &(espl_archive_read_def){0}, NULL))             \
-    X(espl_motion_start, def, run_motion(k))                                                    \
-    X(espl_image_load, fault, save_and_load(k))                                                 \
-    X(espl_history_create, def, use_history(k, NULL, HISTORY_ALONE))                            \
-    X(espl_history_destroy, history, DONE(espl_history_destroy(NULL)))                          \
-    X(espl_history_range, oldest, use_history(k, NULL, HISTORY_RANGE))                          \
-    X(espl_history_range, newest, use_history(k, NULL, HISTORY_RANGE))                          \
-    X(espl_history_rewind, report, use_history(k, NULL, HISTORY_REWIND))                        \
-    X(espl_executor_create, def, start_and_stop())                                              \
-    X(espl_renderables_create, def, use_renderables(k, NULL, RENDERABLES_ALONE))                \
-    X(espl_renderables_destroy, renderables, DONE(espl_renderables_destroy(NULL)))              \
-    X(espl_renderables_update, user, use_renderables(k, NULL, RENDERABLES_USER))                \
-    X(espl_renderables_update, report, use_renderables(k, NULL, RENDERABLES_REPORT))            \
-    X(espl_mirror_write, count, use_renderables(k, NULL, MIRROR_COUNT))                         \
-    X(espl_mirror_changed, clusters, use_renderables(k, NULL, MIRROR_CLUSTERS))                 \
-    X(espl_cull, def, use_renderables(k, NULL, CULL_DEF))                                       \
-    X(espl_visible_create, allocator, make_visible())                                           \
-    X(espl_visible_destroy, visible, DONE(espl_visible_destroy(NULL)))                          \
-    X(espl_mirror_describe, out, DONE(espl_mirror_describe(NULL, NULL)))                        \
-    X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                       \
-    X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
-    X(espl_log_stderr, message, DONE(espl_log_stderr(k, ESPL_LOG_INFO, NULL)))                  \
-    X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
-    X(espl_play, report, espl_play(k->w, k->c, NULL))                                           \
-    X(espl_present, report, present_once(k))                                                    \
-    X(espl_rebase, cells, espl_rebase(k->w, NULL, k->f))                                        \
-    X(espl_rebase, offset, espl_rebase(k->w, (const int32_t[3]){0, 0, 0}, NULL))                \
-    X(espl_recenter, count, recenter_nothing(k))                                                \
-    X(espl_query_begin, def, begin_and_end(k))                                                  \
-    X(espl_query_begin_read, def, begin_to_read_and_end(k))                                     \
-    X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4)) \
-    X(espl_record_attach, options, espl_record_attach(k->r, 0, k->e, k->p, NULL))               \
-    X(espl_record_create, pending,                                                              \
-      espl_record_create(k->r, 0, DEF(espl_creation_def, .value_count = 0), 1, NULL))           \
-    X(espl_record_custom, data, record_custom(k))                                               \
-    X(espl_record_instantiate, pending,                                                         \
-      espl_record_instantiate(k->r, 0, DEF(espl_instance_def, .source = k->e), 1, NULL))        \
-    X(espl_sync, report, espl_sync(k->w, NULL))                                                 \
-    X(espl_validate, report, espl_validate(k->w, NULL) ? ESPL_OK : ESPL_ERR_ARGUMENT)           \
-    X(espl_watch_create, def, watch_world(k, NULL))                                             \
-    X(espl_watch_destroy, watch, DONE(espl_watch_destroy(NULL)))                                \
-    X(espl_world_create, def, create_and_destroy())                                             \
-    X(espl_world_destroy, world, DONE(espl_world_destroy(NULL)))                                \
-    X(espl_place_counterparts, def,                                                             \
-      espl_place_counterparts(k->w, k->m.elsewhere.world, k->m.foreign, NULL, k->handles))      \
-    X(espl_place_counterparts, out,                                                             \
-      espl_place_counterparts(k->w, k->m.elsewhere.world, k->m.foreign,                         \
-                              DEF(espl_placing_def, .component_count = 0), NULL))               \
-    X(espl_follow, def,                                                                         \
-      espl_follow(k->w, DEF(espl_changes, .moment = 1), NULL, NULL))                            \
-    X(espl_follow, report,                                                                      \
-      espl_follow(k->w, DEF(espl_changes, .moment = 1), DEF(espl_follow_def, .flags = 0),       \
-                  NULL))                                                                        \
-    X(espl_copy_world_transforms, report,                                                       \
-      espl_copy_world_transforms(k->w, k->w, DEF(espl_copy, k->e, k->p), 1, NULL))              \
-    X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                     \
-    X(espl_write_parallel, report, write_nothing(k))                                            \
-    X(espl_write_strided, report,                                                               \
-      espl_write_strided(k->w, ESPL_WRITE_LOCAL_SCALE, &k->e, 1, sizeof k->e, k->f, 4, NULL))   \
-    X(espl_attach_many, options, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))           \
-    X(espl_attach_many, refused, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))           \
-    X(espl_destroy_many, refused, espl_destroy_many(k->w, &k->e, 1, ESPL_EXTENT_OWNED, NULL))   \
+#define OPTIONAL_ROWS(X)                                                                         \
+    X(espl_instantiate, out,                                                                     \
+      espl_instantiate(k->w, DEF(espl_instance_def, .source = k->e), 1, NULL))                   \
+    X(espl_record_spawn, local, espl_record_spawn(k->r, 0, k->e, k->p, NULL, k->handles))        \
+    X(espl_record_spawn, pending, espl_record_spawn(k->r, 0, k->e, k->p, &k->t, NULL))           \
+    X(espl_add_component, data, espl_add_component(k->w, k->e, k->n, NULL, 4))                   \
+    X(espl_attach, options, espl_attach(k->w, k->e, k->p, NULL))                                 \
+    X(espl_change_components_array, refused,                                                     \
+      espl_change_components_array(k->w, &k->e, 1, &k->change, NULL))                            \
+    X(espl_change_components_query, def,                                                         \
+      espl_change_components_query(k->w, NULL, &k->change, NULL))                                \
+    X(espl_change_components_query, count,                                                       \
+      espl_change_components_query(k->w, NULL, &k->change, NULL))                                \
+    X(espl_command_buffer_destroy, commands, DONE(espl_command_buffer_destroy(NULL)))            \
+    X(espl_create, out, espl_create(k->w, &k->n, 1, 1, NULL))                                    \
+    X(espl_create_at, out,                                                                       \
+      espl_create_at(k->w, DEF(espl_creation_def, .value_count = 0), 1, NULL))                   \
+    X(espl_create_node, local, espl_create_node(k->w, k->p, NULL, "lamp", k->handles))           \
+    X(espl_create_node, name, espl_create_node(k->w, k->p, &k->t, NULL, k->handles))             \
+    X(espl_create_node, out, espl_create_node(k->w, k->p, &k->t, "lamp", NULL))                  \
+    X(espl_spawn, local, espl_spawn(k->w, k->e, k->p, NULL, k->handles))                         \
+    X(espl_spawn, out, espl_spawn(k->w, k->e, k->p, &k->t, NULL))                                \
+    X(espl_archive_write, def, write_archive(k, NULL))                                           \
+    X(espl_archive_inspect, fault, inspect_nothing(k))                                           \
+    X(espl_archive_delta, fault, patch_nothing(k, NULL, &(espl_format_fault){0}))                \
+    X(espl_archive_patch, fault, patch_nothing(k, &(espl_format_fault){0}, NULL))                \
+    X(espl_archive_apply, def, apply_nothing(k, NULL, &(espl_format_fault){0}))                  \
+    X(espl_archive_apply, known,                                                                 \
+      (apply_nothing(k, NULL, NULL) == ESPL_OK                                                   \
+           ? espl_archive_apply(k->w, archived, archived_size, NULL, NULL, NULL)                 \
+           : ESPL_ERR_ARGUMENT))                                                                 \
+    X(espl_archive_apply, fault, apply_nothing(k, &(espl_archive_read_def){0}, NULL))            \
+    X(espl_archive_read, def, read_nothing(k, NULL, &(espl_format_fault){0}))                    \
+    X(espl_archive_read, fault, read_nothing(k, &(espl_archive_read_def){0}, NULL))              \
+    X(espl_motion_start, def, run_motion(k))                                                     \
+    X(espl_image_load, fault, save_and_load(k))                                                  \
+    X(espl_history_create, def, use_history(k, NULL, HISTORY_ALONE))                             \
+    X(espl_history_destroy, history, DONE(espl_history_destroy(NULL)))                           \
+    X(espl_history_range, oldest, use_history(k, NULL, HISTORY_RANGE))                           \
+    X(espl_history_range, newest, use_history(k, NULL, HISTORY_RANGE))                           \
+    X(espl_history_rewind, report, use_history(k, NULL, HISTORY_REWIND))                         \
+    X(espl_executor_create, def, start_and_stop())                                               \
+    X(espl_renderables_create, def, use_renderables(k, NULL, RENDERABLES_ALONE))                 \
+    X(espl_renderables_destroy, renderables, DONE(espl_renderables_destroy(NULL)))               \
+    X(espl_renderables_update, user, use_renderables(k, NULL, RENDERABLES_USER))                 \
+    X(espl_renderables_update, report, use_renderables(k, NULL, RENDERABLES_REPORT))             \
+    X(espl_mirror_write, count, use_renderables(k, NULL, MIRROR_COUNT))                          \
+    X(espl_mirror_changed, clusters, use_renderables(k, NULL, MIRROR_CLUSTERS))                  \
+    X(espl_cull, def, use_renderables(k, NULL, CULL_DEF))                                        \
+    X(espl_visible_create, allocator, make_visible())                                            \
+    X(espl_visible_destroy, visible, DONE(espl_visible_destroy(NULL)))                           \
+    X(espl_mirror_describe, out, DONE(espl_mirror_describe(NULL, NULL)))                         \
+    X(espl_executor_destroy, executor, DONE(espl_executor_destroy(NULL)))                        \
+    X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))     \
+    X(espl_log_stderr, message, DONE(espl_log_stderr(k, ESPL_LOG_INFO, NULL)))                   \
+    X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                 \
+    X(espl_play, report, espl_play(k->w, k->c, NULL))                                            \
+    X(espl_present, report, present_once(k))                                                     \
+    X(espl_rebase, cells, espl_rebase(k->w, NULL, k->f))                                         \
+    X(espl_rebase, offset, espl_rebase(k->w, (const int32_t[3]){0, 0, 0}, NULL))                 \
+    X(espl_recenter, count, recenter_nothing(k))                                                 \
+    X(espl_query_begin, def, begin_and_end(k))                                                   \
+    X(espl_query_begin_read, def, begin_to_read_and_end(k))                                      \
+    X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4))  \
+    X(espl_record_attach, options, espl_record_attach(k->r, 0, k->e, k->p, NULL))                \
+    X(espl_record_create, pending,                                                               \
+      espl_record_create(k->r, 0, DEF(espl_creation_def, .value_count = 0), 1, NULL))            \
+    X(espl_record_custom, data, record_custom(k))                                                \
+    X(espl_record_instantiate, pending,                                                          \
+      espl_record_instantiate(k->r, 0, DEF(espl_instance_def, .source = k->e), 1, NULL))         \
+    X(espl_sync, report, espl_sync(k->w, NULL))                                                  \
+    X(espl_validate, report, espl_validate(k->w, NULL) ? ESPL_OK : ESPL_ERR_ARGUMENT)            \
+    X(espl_watch_create, def, watch_world(k, NULL))                                              \
+    X(espl_watch_destroy, watch, DONE(espl_watch_destroy(NULL)))                                 \
+    X(espl_world_create, def, create_and_destroy())                                              \
+    X(espl_world_destroy, world, DONE(espl_world_destroy(NULL)))                                 \
+    X(espl_place_counterparts, def,                                                              \
+      espl_place_counterparts(k->w, k->m.elsewhere.world, k->m.foreign, NULL, k->handles))       \
+    X(espl_place_counterparts, out,                                                              \
+      espl_place_counterparts(k->w, k->m.elsewhere.world, k->m.foreign,                          \
+                              DEF(espl_placing_def, .component_count = 0), NULL))                \
+    X(espl_follow, def, espl_follow(k->w, DEF(espl_changes, .moment = 1), NULL, NULL))           \
+    X(espl_follow, report,                                                                       \
+      espl_follow(k->w, DEF(espl_changes, .moment = 1), DEF(espl_follow_def, .flags = 0), NULL)) \
+    X(espl_copy_world_transforms, report,                                                        \
+      espl_copy_world_transforms(k->w, k->w, DEF(espl_copy, k->e, k->p), 1, NULL))               \
+    X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                      \
+    X(espl_write_parallel, report, write_nothing(k))                                             \
+    X(espl_write_strided, report,                                                                \
+      espl_write_strided(k->w, ESPL_WRITE_LOCAL_SCALE, &k->e, 1, sizeof k->e, k->f, 4, NULL))    \
+    X(espl_attach_many, options, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))            \
+    X(espl_attach_many, refused, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))            \
+    X(espl_destroy_many, refused, espl_destroy_many(k->w, &k->e, 1, ESPL_EXTENT_OWNED, NULL))    \
     X(espl_set_name, name, espl_set_name(k->w, k->e, NULL))
 
 // Or with a count of 0.
