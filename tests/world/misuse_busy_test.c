@@ -294,7 +294,6 @@ static void refuse_writes(misuse *m)
     ck_status(espl_tick_end(m->world), ESPL_ERR_BUSY);
     ck_status(espl_present(m->world, 1, NULL), ESPL_ERR_BUSY);
     ck_status(espl_rebase(m->world, NULL, point), ESPL_ERR_BUSY);
-    ck_status(espl_recenter(m->world, 0, NULL), ESPL_ERR_BUSY);
 }
 
 // An executor whose jobs call the world back, once for each call of it.
