@@ -5,7 +5,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 : "${LIBTOOL=./libtool}"
-limit=851968 # 832 KiB
+limit=1048576 # 1 MiB
 room=$(mktemp -d "$PWD/size.XXXXXX") || exit 99
 trap 'rm -rf "$room"' EXIT
 
