@@ -73,7 +73,7 @@ void espl__kept_shift(espl_pose *kept, uint32_t flags, const espl__cell_shift *s
 {
     for (int i = 0; i < 3; ++i) {
         if ((flags & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0) {
-            kept->position[i] = (float)((double)kept->position[i] + shift->by[i]);
+            kept->position[i] = espl__coordinate_shift(kept->position[i], shift->by[i]);
         }
     }
 }

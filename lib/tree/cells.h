@@ -52,12 +52,17 @@ espl__cell_shift espl__cell_shift_of(const espl__forest *forest, espl__cell from
 /// Return the shift from the cell of a node to that of another one, or of no node: none.
 espl__cell_shift espl__cell_shift_between(const espl__forest *forest, uint32_t slot,
                                           uint32_t other);
-/// Shift a position: each coordinate is rounded once.
+/// Shift a coordinate, rounded once. By 0 it stays bit for bit: -0 plus 0 is 0.
+static inline float espl__coordinate_shift(float coordinate, double by)
+{
+    return by == 0 ? coordinate : (float)((double)coordinate + by);
+}
+/// Shift a position.
 static inline void espl__position_shift(float position[ESPL__LEAST 3],
                                         const espl__cell_shift *shift)
 {
     for (int i = 0; i < 3; ++i) {
-        position[i] = (float)((double)position[i] + shift->by[i]);
+        position[i] = espl__coordinate_shift(position[i], shift->by[i]);
     }
 }
 
