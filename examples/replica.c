@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A server and a client, two processes with a pipe between them. The server sends what its watch collected, as
 // bytes; the client makes counterparts of what came, and follows. A lamp of its own hangs on each car that the
-// client knows. At the end the client compares its worlds with those that the server sends.
+// client knows. At the end the client compares its worlds with the worlds that the server sends.
 #include "common.h"
 
 #include <stdint.h>

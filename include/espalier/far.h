@@ -69,7 +69,7 @@ ESPL_API espl_status espl_rebase(espl_world *world, const int32_t *cells, const 
 /// @return ESPL_OK; ESPL_PARTLY (a hierarchy is farther away than cells reach, and stays as it is);
 ///         ESPL_OVERFLOW (some world transform is not finite); refused: ESPL_ERR_ARGUMENT (world is NULL; a
 ///         limit below 0.5 that is not 0, or NaN), ESPL_ERR_UNSUPPORTED (a world without cells),
-///         ESPL_ERR_BUSY. Takes no memory. O(hierarchies + members of those that get another cell).
+///         ESPL_ERR_BUSY. Takes no memory. O(hierarchies + members of hierarchies that change cells).
 ESPL_API espl_status espl_recenter(espl_world *world, float limit, size_t *count);
 
 /// Read the place of an entity as an origin: the cell of its hierarchy, and its position in the world.

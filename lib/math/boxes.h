@@ -94,7 +94,7 @@ typedef struct espl__box_kernels {
     /// Bound how far boxes reach outside of the boxes of both ends, at any time that
     /// espl__pose_blend() blends them at. NaN where a box or a pose is not finite.
     /// @param before, now  [ESPL__BOXES] poses at the ends, and their boxes
-    /// @param members      bits of those that count
+    /// @param members      bits of the members that count
     float (*reach)(const espl_pose *before, const espl_pose *now, const espl__box_rows boxes_before,
                    const espl__box_rows boxes_now, const uint64_t members[ESPL__LEAST 2]);
 
