@@ -262,7 +262,7 @@ static int play(int from)
     printf("%d ticks: %zu writes followed, %zu counterparts destroyed\n", TICKS, sum.written,
            sum.destroyed);
     printf("%zu entities, of which %zu are counterparts\n", stats.entities, stats.counterparts);
-    printf("world transforms that differ from those of the server: %d\n", differing);
+    printf("world transforms that differ from the server's: %d\n", differing);
     espl_world_destroy(world);
     return differing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -27,7 +27,7 @@ typedef struct tool_culling {
     size_t all, shown[CULLING_CAMERAS]; // of this frame
     size_t frames;
     size_t sum_all, sum_shown[CULLING_CAMERAS];
-    size_t compared, close; // boxes; those of them that are too close to a plane to judge
+    size_t compared, close; // boxes that were compared, and boxes too close to a plane to judge
     double update_seconds, cull_seconds;
     bool is_begun; // the first frame is taken
 } tool_culling;

@@ -9,7 +9,7 @@
 
 #include <cairo.h>
 
-/// Pieces of an edge: those that are too near the eye to be drawn truly are left out.
+/// Pieces of an edge. A piece too near the eye to be drawn truly is left out.
 #define PIECES 24
 #define SIDES 5
 

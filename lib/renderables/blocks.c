@@ -219,6 +219,6 @@ const char *espl__blocks_broken_rule(const espl__block_pool *pool)
         }
     }
     return count != pool->count || free_count != pool->free_count || used + free_count != count
-               ? "a pool counts its blocks, and those that are free"
+               ? "a pool counts its blocks and its free blocks"
                : NULL;
 }

@@ -61,7 +61,7 @@ typedef struct espl__values {
     _Alignas(64) espl__block block;
     _Alignas(64) espl__stretches *stretches; // NULL: the stretch of each member is 1, 1, 1
     uint32_t count;                          // members
-    uint32_t layers_any, layers_all; // OR and AND of the layers of those that may be visible
+    uint32_t layers_any, layers_all; // OR and AND of the layers of the members that may be visible
     uint32_t flags_any;              // OR of their flags
     bool has_one_key;                // all of them have one key, which is keys[0]
     /// Bits of the members that may be visible: their key is not ESPL_NO_KEY, and their values are sound.
@@ -115,7 +115,7 @@ struct espl_mirror {
     size_t renderables;   // members of all clusters
     uint32_t clusters;    // upper bound of the numbers of clusters
     uint32_t order_count; // clusters that have members
-    uint32_t still_count; // the first ones of `order` are of the category of those that rest
+    uint32_t still_count; // the first ones of `order` are clusters of still renderables
     /// [order_count] The numbers of the clusters, by category and code: the order of results.
     const uint32_t *order;
     const espl__cluster_entry *entries; // [clusters]
@@ -146,7 +146,7 @@ enum { ESPL__SLAB_BYTES = ESPL__HUGE_PAGE };
 typedef struct espl__slab {
     unsigned char *memory; // NULL: the slab was freed
     uint32_t count;        // blocks
-    uint32_t used;         // of them those that are not free
+    uint32_t used;         // how many of them are taken
 } espl__slab;
 
 /// The blocks of one kind.
@@ -167,7 +167,7 @@ void espl__blocks_init(espl__block_pool *pool, espl__block_kind kind);
 void espl__blocks_free(espl__heap *heap, espl__block_pool *pool);
 /// Make room for `count` takes. @return false: no memory; perhaps some of it was taken.
 bool espl__blocks_reserve(espl__heap *heap, espl__block_pool *pool, uint32_t count);
-/// Take a block. Its contents are those that it had. Precondition: one is free.
+/// Take a block. It keeps the contents of its last use. Precondition: one is free.
 /// @param number  of the mirror that is to name it first.
 espl__block *espl__blocks_take(espl__block_pool *pool, uint64_t number);
 /// Free a block, which is the next one to be taken.

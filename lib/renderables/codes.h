@@ -47,7 +47,7 @@ static inline uint64_t espl__code_of(const espl__cells *cells, const float cente
            espl__spread_bits(espl__cell_on(cells, center[2], 2)) << 2;
 }
 
-/// The bits of a code that are those of one axis. Bits of an axis ascend as its cells do.
+/// The bits of one axis in a code. They ascend as the cells of the axis do.
 #define ESPL__CODE_AXIS(axis) (UINT64_C(0x1249249249249249) << (axis))
 
 // Return the number of a cell on one axis, of the bits of the axis in a code.

@@ -16,8 +16,8 @@ typedef struct box_block {
     _Alignas(64) float rows[ESPL__BOX_ROWS][ESPL__MARK_BLOCK];
 } box_block;
 
-// Copy the boxes of clusters [begin, begin + count), and replace those of moving ones by the boxes that contain
-// them at all times.
+// Copy the boxes of clusters [begin, begin + count). A moving cluster has the box that contains it at all
+// times.
 static void copy_swept(box_block *block, const espl_mirror *mirror, uint32_t begin, uint32_t count)
 {
     const uint32_t padded = (count + ESPL__BOX_PADDING - 1) & ~(uint32_t)(ESPL__BOX_PADDING - 1);

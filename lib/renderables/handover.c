@@ -41,7 +41,7 @@ static void settle_pairs(espl__tables *t)
     }
 }
 
-// Read the boxes of clusters whose entries changed, and list those that moved.
+// Read the boxes of clusters whose entries changed, and list the clusters that moved.
 static void read_touched(espl__tables *t)
 {
     static const float none[ESPL__BOX_NUMBERS];

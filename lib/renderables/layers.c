@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-// Return the effective layers that a living entity has, by those of its parent.
+// Return the effective layers of a living entity, given the parent's.
 static uint32_t compute_layers(const espl_renderables *r, espl__row_kinds *kinds, uint32_t slot,
                                uint32_t index)
 {

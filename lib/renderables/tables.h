@@ -21,7 +21,7 @@
 //     espl__tables_publish(t, ...);
 //
 // A block that an update drops keeps its contents until the next espl__tables_begin(), so that jobs read what
-// it had, and a pair of blocks is made of those that it replaces.
+// it had, and a pair of blocks is made of the two blocks that it replaces.
 #ifndef ESPALIER_LIB_RENDERABLES_TABLES_H
 #define ESPALIER_LIB_RENDERABLES_TABLES_H
 

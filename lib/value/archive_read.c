@@ -431,7 +431,7 @@ static void fill_all(espl__reader *r)
     ESPL_CHECK(espl__cursor_is_done(&references));
 }
 
-// Give each root its cell, those that stay in their places too.
+// Give each root its cell, also a root that stays in its place.
 static void fill_cells(espl__reader *r)
 {
     const espl__forest *const forest = &r->world->forest;

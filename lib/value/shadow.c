@@ -434,7 +434,7 @@ static void update_own(const update *u)
     copy_gathered(u, &all);
 }
 
-// Copy cells that are marked. Those of slots with another node are copied with these.
+// Copy cells that are marked. The cells of slots with another node are copied with their transforms.
 static void update_cells(const update *u)
 {
     const espl__plane *const cells = &u->forest->tracks.planes[ESPL__PLANE_CELL];

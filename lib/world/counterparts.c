@@ -155,7 +155,7 @@ static const char *find_follow_fault(const following_call *f)
                : "A list of changes is NULL, has no transforms of the kind, or is of this world.";
 }
 
-// Place the lists of a follow in a block, behind those of a batch.
+// Place the lists of a follow in a block, behind the lists of a batch.
 // @param block  NULL: only measure. @return bytes.
 static size_t carve_lists(following_call *f, unsigned char *block)
 {

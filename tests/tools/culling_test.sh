@@ -23,7 +23,7 @@ sum=$(awk '$1 == "checksum" {print $2}' "$scratch/out")
 run play --copies 40 --frames 20 "$scene"
 test "$status" -eq 0 && test "$(awk '$1 == "checksum" {print $2}' "$scratch/out")" = "$sum" &&
     ! grep -q 'culled' "$scratch/out"
-ok "the worlds are those of a play without it"
+ok "the worlds are equal to the worlds of a play without it"
 
 run play --cull --copies 40 --frames 20 --workers 3 "$scene"
 if grep -q 'without pthreadpool' "$scratch/err"; then
