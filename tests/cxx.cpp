@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What espalier/espalier.hpp adds to the C functions: results, ownership, typed components, queries,
 // children, names, command buffers, ticks and watches. tests/cxx.sh compiles and runs it with
-// tests/cxx_renderables.cpp and tests/cxx_values.cpp; it prints TAP.
+// tests/cxx_far.cpp, tests/cxx_renderables.cpp and tests/cxx_values.cpp; it prints TAP.
 #include "cxx.hpp"
 
 #include <espalier/espalier.hpp>
@@ -515,25 +515,6 @@ void watches()
            "a watch of shown transforms has what was shown before");
 }
 
-void counterparts()
-{
-    auto game = espalier::world::make().value();
-    auto editor = espalier::world::make().value();
-    const auto ship = game.create(espalier::entity{}, espalier::at(1, 0, 0)).value();
-    auto moved = game.create_watch(ESPL_WATCH_LOCAL).value();
-    const auto shown = editor.place(game, ship).value();
-
-    demand(editor.counterpart(ship) == shown && editor.original(shown) == ship &&
-               editor.place(game, ship).status() == ESPL_ERR_EXISTS,
-           "a counterpart is found by its original, and is placed once");
-    game.set_local(ship, espalier::at(2, 0, 0)).value();
-    const auto report = editor.follow(moved.collect().value()).value();
-    demand(report.written == 1 && editor.local(shown).value().position[0] == 2,
-           "a counterpart follows its original");
-    editor.set_counterpart(shown, espalier::entity{}).value();
-    demand(editor.counterpart(ship) == espalier::entity{}, "a link ends");
-}
-
 } // namespace
 
 void demand(bool condition, const char *what)
@@ -557,7 +538,7 @@ int main()
     commands(s);
     motion();
     watches();
-    counterparts();
+    far_and_counterparts();
     renderables();
     values();
     std::printf("1..%d\n", number);

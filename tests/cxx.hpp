@@ -6,6 +6,8 @@
 
 /// Print a line of TAP.
 void demand(bool condition, const char *what);
+/// Large worlds, and one entity in several worlds: tests/cxx_far.cpp.
+void far_and_counterparts();
 /// Renderables, mirrors and what cameras see: tests/cxx_renderables.cpp.
 void renderables();
 /// Images, archives, and what is said of components: tests/cxx_values.cpp.

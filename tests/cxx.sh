@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # espalier/espalier.hpp compiles without a warning as C++17 and C++20, with exceptions and without, and the
-# checks of tests/cxx.cpp, tests/cxx_renderables.cpp and tests/cxx_values.cpp pass.
+# checks of tests/cxx.cpp and of the other tests/cxx_*.cpp pass.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -30,7 +30,7 @@ links()
 # shellcheck disable=SC2086
 {
     for standard in c++17 c++20; do
-        for part in cxx cxx_renderables cxx_values; do
+        for part in cxx cxx_far cxx_renderables cxx_values; do
             $CXX -std=$standard $flags -fsyntax-only "$top/tests/$part.cpp" >&2
             ok "tests/$part.cpp as $standard"
         done
@@ -45,7 +45,7 @@ links()
     done
     # The compiler warns where a program ignores a status, or the value of a call that only reads.
     for call in 'w.clear()' 'w.create()' 'w.is_alive({})' 'w.subtree({})' 'w.path({})' 'w.begin_tick()' \
-        'w.begin_tick().value()' 'w.present(0)' 'w.create_watch().value()' \
+        'w.begin_tick().value()' 'w.present(0)' 'w.recenter()' 'w.create_watch().value()' \
         'w.create_watch().value().collect()' 'w.create_command_buffer().value()' \
         'w.create_history().value()' 'w.create_renderables().value()' 'w.save_image()' 'w.load_image(espalier::byte_view())' \
         'w.write_archive().value()' \
@@ -63,11 +63,12 @@ links()
         skip "the program runs" "CXX does not link what CC compiles"
         done_testing
     fi
-    $CXX -std=c++17 $flags $CFLAGS -c -o "$room/cxx.o" "$top/tests/cxx.cpp" >&2 &&
-        $CXX -std=c++17 $flags $CFLAGS -c -o "$room/cxx_renderables.o" "$top/tests/cxx_renderables.cpp" >&2 &&
-        $CXX -std=c++17 $flags $CFLAGS -c -o "$room/cxx_values.o" "$top/tests/cxx_values.cpp" >&2 &&
-        $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/program" \
-            "$room/cxx.o" "$room/cxx_renderables.o" "$room/cxx_values.o" libespalier.la >&2
+    for part in cxx cxx_far cxx_renderables cxx_values; do
+        $CXX -std=c++17 $flags $CFLAGS -c -o "$room/$part.o" "$top/tests/$part.cpp" >&2
+        ok "tests/$part.cpp is compiled"
+    done
+    $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/program" \
+        "$room/cxx.o" "$room/cxx_far.o" "$room/cxx_renderables.o" "$room/cxx_values.o" libespalier.la >&2
     ok "the program is linked with the library"
 }
 "$room/program" >"$room/printed"

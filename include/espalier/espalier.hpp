@@ -347,7 +347,7 @@ public:
         return {seen.status(), columns};
     }
     /// Watch every entity with a transform that is neither a prefab nor disabled.
-    /// @param flags  ESPL_WATCH_WORLD, _LOCAL, _SHOWN, _BEFORE bits.
+    /// @param flags  ESPL_WATCH_WORLD, _LOCAL, _SHOWN, _BEFORE, _CELL bits.
     result<watch> create_watch(std::uint32_t flags = ESPL_WATCH_WORLD)
     {
         return make_watch(nullptr, flags);
@@ -361,6 +361,84 @@ public:
             return {ESPL_ERR_LIMIT, watch()};
         }
         return make_watch(&def, flags);
+    }
+
+    // Large worlds: espalier/far.h. A world has cells where espl_world_def.cell_size is not 0.
+
+    /// The size of the cells; 0 in a world without cells.
+    [[nodiscard]] float cell_size() const noexcept { return espl_get_cell_size(get()); }
+    /// Move the whole world by cells, which is exact, and by an offset, for worlds without cells.
+    result<> rebase(const cell_vector &cells, const vector &offset = {})
+    {
+        return espl_rebase(get(), cells.data(), offset.data());
+    }
+    /// Bring each hierarchy that is more than `limit` cells from the middle of its cell to the nearest cell.
+    /// @param limit  0 means 1; at least 0.5.
+    /// @return how many got another cell.
+    result<std::size_t> recenter(float limit = 0)
+    {
+        std::size_t count = 0;
+        const espl_status status = espl_recenter(get(), limit, &count);
+        return {status, count};
+    }
+    /// The cell of the hierarchy of an entity. ESPL_ERR_UNSUPPORTED without cells.
+    result<cell_vector> cell(entity target) const
+    {
+        cell_vector c{};
+        const espl_status status = espl_read_one(get(), target, ESPL_READ_CELL, c.data());
+        return {status, c};
+    }
+    /// Move a root or solo to a cell; its position in the cell stays.
+    result<> set_cell(entity target, const cell_vector &cell)
+    {
+        return espl_write_one(get(), target, ESPL_WRITE_CELL, cell.data());
+    }
+    /// Position from the middle of cell 0, 0, 0. Without cells it is position().
+    result<absolute_vector> absolute_position(entity target) const
+    {
+        absolute_vector p{};
+        const espl_status status =
+            espl_read_one(get(), target, ESPL_READ_ABSOLUTE_POSITION, p.data());
+        return {status, p};
+    }
+    /// Place an entity. A root or solo gets the nearest cell, and a member keeps that of its root.
+    result<> set_absolute_position(entity target, const absolute_vector &position)
+    {
+        return espl_write_one(get(), target, ESPL_WRITE_ABSOLUTE_POSITION, position.data());
+    }
+    /// The cell and the position of an entity, to read others relative to it.
+    result<espl_origin> origin(entity target) const
+    {
+        espl_origin o{};
+        const espl_status status = espl_get_origin(get(), target, &o);
+        return {status, o};
+    }
+    /// globals() relative to an origin, a camera for example. It is precise wherever both are.
+    result<> globals_from(const espl_origin &origin, span<const entity> targets,
+                          span<transform> out) const
+    {
+        return read_from(origin, ESPL_READ_WORLD_TRANSFORM, targets, out);
+    }
+    /// all_shown() relative to an origin.
+    result<> all_shown_from(const espl_origin &origin, span<const entity> targets,
+                            span<transform> out) const
+    {
+        return read_from(origin, ESPL_READ_SHOWN_TRANSFORM, targets, out);
+    }
+    /// matrix() relative to an origin.
+    result<std::array<float, 16>> matrix_from(const espl_origin &origin, entity target) const
+    {
+        std::array<float, 16> columns{};
+        const espl_status status = espl_get_relative_matrix(get(), target, &origin,
+                                                            ESPL_MATRIX_4X4, columns.data());
+        return {status, columns};
+    }
+    /// The local transform that an entity would have as a child of another one, whose cell may differ.
+    result<transform> relative(entity frame, entity target) const
+    {
+        transform t = espl_transform_identity();
+        const espl_status status = espl_get_relative_transform(get(), frame, target, &t);
+        return {status, t};
     }
 
     // One entity in several worlds: espalier/counterpart.h.
@@ -709,6 +787,15 @@ private:
         }
         return espl_read_strided(get(), kind, targets.data(), targets.size(), sizeof(entity),
                                  out.data(), sizeof(espl_transform));
+    }
+    result<> read_from(const espl_origin &origin, espl_read_kind kind, span<const entity> targets,
+                       span<transform> out) const
+    {
+        if (out.size() < targets.size()) {
+            return ESPL_ERR_ARGUMENT;
+        }
+        return espl_read_relative(get(), &origin, kind, targets.data(), targets.size(),
+                                  sizeof(entity), out.data(), sizeof(espl_transform));
     }
     result<watch> make_watch(const espl_query_def *which, std::uint32_t flags)
     {

@@ -54,6 +54,8 @@ using entity = espl_entity;
 using transform = espl_transform;
 using vector = std::array<float, 3>;
 using quaternion = std::array<float, 4>; ///< x, y, z, w
+using cell_vector = std::array<std::int32_t, 3>; ///< a cell of a large world, or a number of cells
+using absolute_vector = std::array<double, 3>;   ///< an absolute position in a large world
 
 /// Consecutive values that the span does not own: std::span where the standard library has it.
 #ifdef __cpp_lib_span

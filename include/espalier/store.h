@@ -333,8 +333,8 @@ typedef struct espl_query {
     /// is world_poses[slots[r]]. espl_query_read_transforms(), espalier/read.h, copies the other parts of
     /// transforms, stretch too. Only functions of espalier/write.h write transforms.
     const uint32_t *slots;
-    /// By slot, of the whole world: each relative to the origin of the hierarchy that it belongs to,
-    /// which is the origin of the world today.
+    /// By slot, of the whole world: each relative to the middle of the cell of its hierarchy
+    /// (espalier/far.h), which is the origin of a world without cells.
     const espl_pose *world_poses;
     struct {
         espl_world *world;

@@ -257,7 +257,8 @@ typedef struct espl_view {
     size_t count;            ///< Entities, the root first.
     uint32_t first;          ///< Slot of the root; rank r is at slot first + r.
     const uint32_t *parents; ///< [count] slot of the parent, by rank; ESPL_NO_RANK for the root.
-    /// By slot: relative to the origin of the hierarchy, which is the origin of the world today.
+    /// By slot: relative to the middle of the cell of the hierarchy (espalier/far.h), which is the origin of a
+    /// world without cells.
     const espl_pose *world_poses;
     struct {
         const espl_world *world;

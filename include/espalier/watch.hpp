@@ -35,7 +35,7 @@ public:
     {
         return {get_.changed, get_.changed_count};
     }
-    /// For each of changed(): ESPL_WATCH_WORLD, _LOCAL, _SHOWN bits.
+    /// For each of changed(): ESPL_WATCH_WORLD, _LOCAL, _SHOWN, _CELL bits.
     [[nodiscard]] span<const std::uint8_t> kinds() const noexcept
     {
         return {get_.kinds, get_.changed_count};
