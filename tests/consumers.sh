@@ -261,8 +261,8 @@ way_npm()
         npm install --offline --no-audit --no-fund ../espalier-*.tgz &&
         node test-enumerators.mjs >enumerators.c &&
         emcc -fsyntax-only -I"$source/include" enumerators.c &&
-        node --test test.mjs test-archives.mjs test-arguments.mjs test-memory.mjs test-motion.mjs test-refusals.mjs \
-            test-renderables.mjs &&
+        node --test test.mjs test-archives.mjs test-arguments.mjs test-counterparts.mjs test-far.mjs test-memory.mjs \
+            test-motion.mjs test-refusals.mjs test-renderables.mjs &&
         { is_left_out tsc || tsc --strict --noEmit --target es2020 --module nodenext \
             --moduleResolution nodenext consumer.ts; } &&
         echo 'WebAssembly.validate = () => false' >no-simd.cjs &&

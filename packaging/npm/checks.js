@@ -272,17 +272,17 @@ export function checkTransformOut(value, words, what = "out") {
 }
 
 /** Return a value of a kind of write: a number, an array or a transform. */
-export function checkValue({ words, array }, value, what) {
+export function checkValue({ words, array, length }, value, what) {
     if (words === 1) {
         return array === Uint32Array ? checkCount(value, what) : checkNumber(value, what);
     }
-    return words >= 8 ? checkTransform(value, words, what) : checkNumbers(value, words, what);
+    return words >= 8 ? checkTransform(value, words, what) : checkNumbers(value, length, what, array);
 }
 
 /** Return what a value of a kind of read is written into. */
-export function checkValueOut({ words }, out) {
+export function checkValueOut({ words, length }, out) {
     if (words === 1) {
         return out;
     }
-    return words >= 8 ? checkTransformOut(out, words) : checkOut(out, words);
+    return words >= 8 ? checkTransformOut(out, words) : checkOut(out, length);
 }

@@ -86,11 +86,16 @@ export type TransformKind =
     | "localPose" | "localTransform" | "worldPose" | "worldTransform" | "shownPose" | "shownTransform"
     | "previousLocalPose" | "previousWorldPose" | "beforeLocalPose" | "beforeWorldPose";
 /**
+ * Kinds of large worlds, of three numbers: the cell of the hierarchy, whole numbers; and the position from the
+ * middle of cell 0, 0, 0, with the precision of a number of JavaScript. Only a root or solo gets a cell.
+ */
+export type FarKind = "cell" | "absolutePosition";
+/**
  * What can be read of a transform. "local" is relative to the parent, "world" to the world. "shown" is the
  * world transform as it is drawn, by World.present(); "previous" is from when the last tick began, "before" from
  * when the tick before it began. Without motion these are the present ones.
  */
-export type ReadKind = VectorKind | RotationKind | NumberKind | TransformKind;
+export type ReadKind = VectorKind | RotationKind | NumberKind | TransformKind | FarKind;
 /** What can be read, and not written. */
 export type ReadOnlyKind = Extract<ReadKind, `shown${string}` | `before${string}`>;
 /** What can be written; the kinds are those of C's espl_write_kind. The "previous" ones need motion. */
@@ -114,9 +119,22 @@ export type WriteValue<K extends WriteKind> =
     : Numbers;
 /** The value of a kind for one entity, as it is read. */
 export type ReadValue<K extends ReadKind> =
-    K extends NumberKind ? number : K extends TransformKind ? Transform : Float32Array;
+    K extends NumberKind ? number : K extends TransformKind ? Transform : KindArray<K>;
 /** The values of a kind for many entities, one behind the other. */
-export type KindArray<K extends ReadKind | WriteKind> = K extends "userData" ? Uint32Array : Float32Array;
+export type KindArray<K extends ReadKind | WriteKind> =
+    K extends "userData" ? Uint32Array
+    : K extends "cell" ? Int32Array : K extends "absolutePosition" ? Float64Array : Float32Array;
+
+/** A point of a world: what positions are read relative to, a camera for example. */
+export interface Origin {
+    /** Three whole numbers. Default: 0, 0, 0, which is right in a world without cells. */
+    cell?: Numbers;
+    /** From the middle of the cell. Default: 0, 0, 0. */
+    offset?: Vector;
+}
+/** What can be read relative to an origin: rotation and scale stay those of the world. */
+export type RelativeKind =
+    | "worldPosition" | "worldPose" | "worldTransform" | "shownPosition" | "shownPose" | "shownTransform";
 
 /** Axes of an entity: +X right, +Y up, +Z forward. */
 export type Axis = "right" | "up" | "forward" | "left" | "down" | "back";
@@ -172,6 +190,8 @@ export const Watched: {
     readonly LOCAL: 2;
     /** The shown transform. */
     readonly SHOWN: 4;
+    /** The cell, of a root or solo. */
+    readonly CELL: 16;
 };
 
 /** Bits of the third number of the component Renderables.renderable. */
@@ -387,10 +407,18 @@ export interface WorldOptions {
      * Default: none.
      */
     onMessage?: (level: "info" | "warning" | "error", line: string) => void;
-    /** 1 to 127: what the handles carry, so that each run gives the same ones. Default: the next free. */
+    /**
+     * 1 to 127: what the handles carry, so that each run gives the same ones. Default: the next free in this
+     * module. Worlds of different workers that follow each other need different ones.
+     */
     tag?: number;
     /** Nodes that one structural call may lay out anew. Default: 65536. */
     layoutBudget?: number;
+    /**
+     * Size of the cells of a large world: a power of two from 1 to 2 ** 30. With 2048 m positions are precise to
+     * 0.1 mm at any distance. Default: 0, no cells.
+     */
+    cellSize?: number;
     /** "simd128" or "scalar", for tests. The worlds are the same bit for bit. Default: the best. */
     kernels?: string;
 }
@@ -473,6 +501,76 @@ export interface WorldStats {
     presented: number;
     /** The sum of `blended` of their reports. */
     blended: number;
+    /** Entities with an original in another world. */
+    counterparts: number;
+    /** Renderables in the newest mirror. */
+    renderables: number;
+    /** Of bytesChanges: renderables and their mirrors. */
+    bytesRenderables: number;
+}
+
+/** How to place an entity of another world. A transform is that of the first counterpart. */
+export interface PlacingOptions extends TransformParts {
+    /** What below the original gets counterparts. Default: "owned". */
+    extent?: Extent;
+    /** Of this world. Default: none. */
+    parent?: Entity;
+    /** The sibling that the counterpart comes before. Default: 0n, it is the last. */
+    before?: Entity;
+    /** A whole transform. Default: as the original has it. */
+    transform?: TransformValue;
+    /** What the transform is relative to: the parent, or the world. Default: "local". */
+    place?: "local" | "world";
+    /** Components of the other world, copied where this world has one of the same name and size. */
+    components?: readonly Component[];
+}
+
+/**
+ * What changed in another world: Changes of a Watch of it, or the same arrays from a worker or a server, of which
+ * follow() reads those of its kind.
+ */
+export interface ChangesLike {
+    /** Handles of the other world, as the next two. */
+    readonly removed: Entities;
+    /** Entities that came. */
+    readonly added: Entities;
+    /** Entities that changed. */
+    readonly changed: Entities;
+    /** For each of `added` its transform, 12 words of 32 bits. */
+    readonly addedWorlds?: Numbers | null;
+    /** For each of `changed`. */
+    readonly changedWorlds?: Numbers | null;
+    /** For each of `added`: the transform relative to the parent. */
+    readonly addedLocals?: Numbers | null;
+    /** For each of `changed`. */
+    readonly changedLocals?: Numbers | null;
+}
+
+/** How to follow another world. */
+export interface FollowOptions {
+    /**
+     * "local": a counterpart gets the transform that its original has below its parent, from a watch with the kind
+     * "local". "world": the world or shown transform. Default: "local".
+     */
+    kind?: "local" | "world";
+    /** What below the counterpart of a removed entity is destroyed with it. Default: "owned". */
+    removed?: Extent;
+    /** Counterparts of removed entities stay. Default: false. */
+    keep?: boolean;
+}
+
+/** Account of World.follow(). */
+export interface FollowReport {
+    /** "ESPL_OK", or a remark. */
+    status: Done;
+    /** Counterparts whose transform was written, also where it was equal. */
+    written: number;
+    /** Counterparts of removed entities that were destroyed. */
+    destroyed: number;
+    /** Entities that came or changed and have no counterpart here. */
+    unknown: number;
+    /** Counterparts that could not be written, because they have no transform for example. */
+    refused: number;
 }
 
 // --- Images and archives ---
@@ -692,10 +790,14 @@ export class World {
     /**
      * Copy an entity and what the extent says below it, breadth-first: handles, the index of each parent (-1
      * for the top), and links below the top. Default: "subtree".
+     * @param transforms  which transforms are copied as well, 12 words of 32 bits each: relative to the parent, to
+     *                    the world, or as "models" to the top, whose pose is the identity then, so that the bits do
+     *                    not depend on where it is. Default: none.
      */
-    copySubtree(top: Entity, extent?: Extent): {
+    copySubtree<T extends "locals" | "worlds" | "models" = never>(top: Entity, extent?: Extent,
+        transforms?: readonly T[]): {
         entities: BigUint64Array; parents: Int32Array; depths: Uint32Array;
-    };
+    } & Record<T, Float32Array>;
 
     // Names
 
@@ -741,7 +843,7 @@ export class World {
 
     /** Read a kind. */
     read<K extends ReadKind>(entity: Entity, kind: K,
-        out?: K extends TransformKind ? Transform : Float32Array): ReadValue<K>;
+        out?: K extends TransformKind ? Transform : KindArray<K>): ReadValue<K>;
     /** Write a kind. */
     write<K extends WriteKind>(entity: Entity, kind: K, value: WriteValue<K>, flag?: WriteFlag): Done;
     /** Read the transform relative to the parent. */
@@ -830,7 +932,7 @@ export class World {
     /**
      * Read a kind of many entities, one value behind the other, into `out` or a new array. Where an entity is
      * refused the status is "ESPL_PARTLY", and its value stays as it was in `out`, or is NaN in a new array
-     * (0 for "userData").
+     * (0 for "userData" and "cell").
      */
     readMany<K extends ReadKind>(kind: K, entities: Entities, out?: KindArray<K>): KindArray<K>;
     /**
@@ -850,6 +952,63 @@ export class World {
      * are written. So a world of entities that are only shown follows a simulation that is rewound. As writeMany().
      */
     copyWorldTransforms(entities: Entities, world: World, sources: Entities): WriteReport;
+
+    // Large worlds, of which WorldOptions.cellSize is not 0: each hierarchy has a cell, and its world transforms
+    // are relative to the middle of that. Two entities that are near each other have a precise distance anywhere.
+
+    /** Size of the cells; 0: the world has none. */
+    readonly cellSize: number;
+    /**
+     * Move the whole world by cells, which is exact, and changes no transform; and by an offset, in a world without
+     * cells. Default: 0, 0, 0 for both.
+     */
+    rebase(cells?: Numbers, offset?: Vector): Done;
+    /**
+     * Bring each hierarchy that is more than `limit` cells from the middle of its cell to the nearest cell, once a
+     * second for example; its absolute position stays. 0, the default, means 1; at least 0.5.
+     * @returns how many got another cell.
+     */
+    recenter(limit?: number): number;
+    /** Read the cell of the hierarchy of an entity. */
+    getCell(entity: Entity, out?: Int32Array): Int32Array;
+    /** Move a root or solo to a cell; its position in the cell stays. */
+    setCell(entity: Entity, cell: Numbers): Done;
+    /** Read the position from the middle of cell 0, 0, 0; without cells the world position. */
+    getAbsolutePosition(entity: Entity, out?: Float64Array): Float64Array;
+    /** Place an entity: a root or solo gets the nearest cell, and a member keeps that of its root. */
+    setAbsolutePosition(entity: Entity, position: Vector): Done;
+    /** Read the cell and the position of an entity, a camera for example. */
+    getOrigin(entity: Entity): { cell: Int32Array; offset: Float32Array };
+    /** readMany() relative to an origin. What is near it is precise. */
+    readRelative<K extends RelativeKind>(origin: Origin, kind: K, entities: Entities, out?: Float32Array):
+        Float32Array;
+    /** readMatrices() relative to an origin. */
+    readRelativeMatrices(origin: Origin, kind: "world" | "shown", entities: Entities, out?: Float32Array):
+        Float32Array;
+    /** getMatrix() relative to an origin. */
+    getRelativeMatrix<A extends { [index: number]: number } = Float32Array>(origin: Origin, entity: Entity,
+        out?: A): A;
+
+    // One entity in several worlds: an entity may stand for one of another world, its original. The handle of the
+    // original is compared and never followed, so that it may be of another worker or machine. Worlds are told
+    // apart by their tags.
+
+    /** Make an entity the counterpart of one of another world; 0n ends the link. */
+    setCounterpart(entity: Entity, original: Entity): Done;
+    /** The living entity of this world that stands for a handle of another one; 0n where there is none. */
+    findCounterpart(original: Entity): Entity;
+    /** The original of an entity; 0n where it has none. */
+    getOriginal(entity: Entity): Entity;
+    /**
+     * Make counterparts of an entity of another world and of what is below it, with their transforms, and return
+     * the first one. All or nothing.
+     */
+    placeCounterparts(from: World, original: Entity, options?: PlacingOptions): Entity;
+    /**
+     * Repeat what changed in another world: counterparts of removed entities are destroyed, and those of the others
+     * get their transforms, as one batch. Worlds that follow each other agree bit for bit.
+     */
+    follow(changes: ChangesLike, options?: FollowOptions): FollowReport;
 
     // Motion between ticks
 
@@ -1073,8 +1232,8 @@ export interface WatchOptions extends Pick<QueryDefinition, "includePrefabs" | "
     none?: readonly Component[];
     /** The entity has at least one of these. */
     any?: readonly Component[];
-    /** Which changes; "shown" needs motion. Default: ["world"]. */
-    kinds?: readonly ("world" | "local" | "shown")[];
+    /** Which changes; "shown" needs motion, and "cell" a world with cells. Default: ["world"]. */
+    kinds?: readonly ("world" | "local" | "shown" | "cell")[];
     /**
      * Keep what was reported, so that only entities that differ from it are, and Changes.changedBefore has what
      * they were. World and shown transforms are compared, whichever are asked for, and "local" is not.

@@ -5,6 +5,8 @@ import { makeVersion, wasm } from "./engine.js";
 export { EspalierError } from "./engine.js";
 export { diffArchives, imageLayout, inspectArchive, patchArchive } from "./archives.js";
 export { CommandBuffer } from "./commands.js";
+import "./counterparts.js";
+import "./far.js";
 export { History } from "./histories.js";
 export { quat } from "./quat.js";
 export { Instances, Mirror, Renderables, Visible } from "./renderables.js";
@@ -33,7 +35,7 @@ export const Inherit = Object.freeze({
 });
 
 /** What changed of an entity: bits of Changes.kinds. */
-export const Watched = Object.freeze({ WORLD: 1, LOCAL: 2, SHOWN: 4 });
+export const Watched = Object.freeze({ WORLD: 1, LOCAL: 2, SHOWN: 4, CELL: 16 });
 
 /** Bits of the third number of the component "renderable". */
 export const Renderable = Object.freeze({ UNION: 1, ALWAYS: 2 });

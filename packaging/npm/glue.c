@@ -26,7 +26,7 @@ static void keep_fault(void *user, const char *file, int line, const char *sente
 
 /// Create a world whose number engine.js gets with each message and fault.
 espl_status glue_world_create(uint32_t number, uint32_t tag, uint32_t layout_budget,
-                              const char *kernels, espl_world **out)
+                              float cell_size, const char *kernels, espl_world **out)
 {
     espl_world_def def = {0};
 
@@ -35,6 +35,7 @@ espl_status glue_world_create(uint32_t number, uint32_t tag, uint32_t layout_bud
     def.hooks.trap = keep_fault;
     def.tag = tag;
     def.layout_budget = layout_budget;
+    def.cell_size = cell_size;
     def.kernels = kernels;
     return espl_world_create(&def, out);
 }
@@ -47,10 +48,12 @@ void glue_write_matrices(const espl_transform *transforms, uint32_t count, float
     }
 }
 
-/// Read the world or shown transforms of entities, as espl_read_strided() does, as matrices. That of an entity
-/// that is refused is left as it is: the rotation of a living entity is finite, so that NaN marks it.
-espl_status glue_read_matrices(const espl_world *world, espl_read_kind kind,
-                               const espl_entity *entities, uint32_t count, float *out)
+/// Read the world or shown transforms of entities, as espl_read_strided() does, or espl_read_relative() if
+/// `origin` is not NULL, as matrices. That of an entity that is refused is left as it is: the rotation of a living
+/// entity is finite, so that NaN marks it.
+espl_status glue_read_matrices(const espl_world *world, const espl_origin *origin,
+                               espl_read_kind kind, const espl_entity *entities, uint32_t count,
+                               float *out)
 {
     enum { BLOCK = 64 };
     const float none = __builtin_nanf("");
@@ -63,8 +66,11 @@ espl_status glue_read_matrices(const espl_world *world, espl_read_kind kind,
         for (uint32_t i = 0; i < some; ++i) {
             block[i].rotation[3] = none;
         }
-        const espl_status status = espl_read_strided(world, kind, &entities[begin], some,
-                                                     sizeof entities[0], block, sizeof block[0]);
+        const espl_status status =
+            origin == NULL ? espl_read_strided(world, kind, &entities[begin], some,
+                                               sizeof entities[0], block, sizeof block[0])
+                           : espl_read_relative(world, origin, kind, &entities[begin], some,
+                                                sizeof entities[0], block, sizeof block[0]);
 
         if (status < 0) {
             return status;
@@ -126,8 +132,8 @@ void *glue_converter(void)
     return (void *)(uintptr_t)convert;
 }
 
-// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js, histories.js, renderables.js
-// and commands.js assume.
+// Layouts that structs.js, values.js, world.js, views.js, watches.js, archives.js, histories.js, renderables.js,
+// far.js, counterparts.js and commands.js assume.
 
 #define AT(type, field, offset) \
     _Static_assert(offsetof(type, field) == (offset), "JavaScript has another offset")
@@ -212,6 +218,7 @@ AT(espl_subtree_arrays, parents, 4);
 AT(espl_subtree_arrays, depths, 8);
 AT(espl_subtree_arrays, locals, 12);
 AT(espl_subtree_arrays, worlds, 16);
+AT(espl_subtree_arrays, models, 20);
 
 SIZE(espl_view, 40);
 AT(espl_view, first, 4);
@@ -235,6 +242,24 @@ AT(espl_changes, changed_locals, 40);
 AT(espl_changes, changed_before, 44);
 AT(espl_changes, moment, 48);
 AT(espl_changes, is_coarse, 56);
+
+SIZE(espl_origin, 24);
+AT(espl_origin, offset, 12);
+
+SIZE(espl_placing_def, 96);
+AT(espl_placing_def, parent, 4);
+AT(espl_placing_def, before, 12);
+AT(espl_placing_def, place, 20);
+AT(espl_placing_def, transform, 24);
+AT(espl_placing_def, components, 72);
+AT(espl_placing_def, component_count, 76);
+SIZE(espl_follow_def, 28);
+AT(espl_follow_def, removed, 4);
+AT(espl_follow_def, flags, 8);
+SIZE(espl_follow_report, 32);
+AT(espl_follow_report, destroyed, 4);
+AT(espl_follow_report, unknown, 8);
+AT(espl_follow_report, refused, 12);
 
 SIZE(espl_format_fault, 40);
 AT(espl_format_fault, sentence, 8);
@@ -368,6 +393,9 @@ AT(espl_world_stats, planes, 296);
 AT(espl_world_stats, bytes_changes, 300);
 AT(espl_world_stats, presented, 304);
 AT(espl_world_stats, blended, 308);
+AT(espl_world_stats, counterparts, 312);
+AT(espl_world_stats, renderables, 316);
+AT(espl_world_stats, bytes_renderables, 320);
 
 SIZE(espl_validation, 52);
 AT(espl_validation, rule, 0);

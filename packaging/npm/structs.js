@@ -39,9 +39,9 @@ export function putAttachOptions(address, options) {
     heap.u32.set(words, address >> 2);
     return address;
 }
-// The transform of options: `transform`, or else the options themselves if they have a part of one, or else
-// undefined.
-function transformOf(options) {
+
+/** Return the transform of options: `transform`, or the options themselves if they have a part of one; else undefined. */
+export function transformOf(options) {
     if (options.transform !== undefined) {
         return options.transform === null ? null : checkTransform(options.transform, 12, "options.transform");
     }

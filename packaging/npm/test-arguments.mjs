@@ -37,12 +37,15 @@ const badTransforms = [null, 5, "text", [1, 2], new Float32Array(11), new BigUin
 const badPlaces = [...inObject("before", badHandles), ...inObject("inherit", [-1, 0.5, "1", 2 ** 32]),
     ...inObject("link", ["all", 5, "toString", null])];
 const badLists = [null, 5, "text", {}];
+const badCells = [...badVectors(3), [0.5, 0, 0], [2 ** 31, 0, 0], [0, 0, NaN]];
+const badTransformsAlone = badTransforms.filter((bad) =>
+    bad !== null && typeof bad === "object" && bad.length === undefined);
+const noChanges = { removed: [], added: [], changed: [], addedLocals: [], changedLocals: [] };
 
 function kindsFor(world, entity, health) {
     const badCreations = [...wrongObjects, ...badPlaces, ...inObject("parent", badHandles),
         ...inObject("deadParent", ["all", 5]), ...inObject("place", ["all", 5]),
-        ...inObject("transform", badTransforms.slice(1)), ...badTransforms.filter((bad) =>
-            bad !== null && typeof bad === "object" && bad.length === undefined),
+        ...inObject("transform", badTransforms.slice(1)), ...badTransformsAlone,
         ...inObject("components", [5, "text", {}, [5], ["health"], [[health, [1]]], [[health, [1, 2, 3]]],
             [[health, ["1", 2]]], [[health, [1, 2], 3]], [[health, 5]], [null]])];
     const badEntries = [...badLists, [5], ["health"], [[health, [1]]], [[health, ["1", 2]]], [null]];
@@ -153,6 +156,22 @@ function kindsFor(world, entity, health) {
         cull: [{}, [...wrongObjects, ...inObject("alpha", ["1", null, 1n]), ...inObject("byEntity", [0, null])]],
         levels: [[{ key: 1, size: 1 }], [undefined, ...badLists, [null], [5], [{}], [{ key: 1 }],
             ...["1", -1, 0.5, null].map((bad) => [{ key: bad, size: 1 }]), [{ key: 1, size: "1" }]]],
+        cells: [[1, 0, 0], badCells],
+        limit: [0, [null, "1", 1n, {}, [1], true]],
+        origin: [{}, [undefined, ...wrongObjects, ...inObject("cell", badCells),
+            ...inObject("offset", badVectors(3))]],
+        relativeKind: ["worldPosition", [undefined, "translateOwn", "all", 5, null]],
+        subtreeArrays: [["models"], [...badLists, ["all"], [5], [null]]],
+        placing: [{}, [...wrongObjects, ...inObject("parent", badHandles), ...inObject("before", badHandles),
+            ...inObject("extent", ["all", 5, null]), ...inObject("place", ["all", 5]),
+            ...inObject("transform", badTransforms.slice(1)), ...badTransformsAlone,
+            ...inObject("components", [...badLists, [5], ["health"]])]],
+        changes: [noChanges, [undefined, ...wrongObjects, {},
+            ...inObject("removed", [undefined, null, 5, "text", [1], new Float64Array(1)], noChanges),
+            ...inObject("added", [null, [1n]], noChanges), ...inObject("changed", [null, [1n]], noChanges),
+            ...inObject("addedLocals", [null, 5, new Float32Array(12)], noChanges)]],
+        follow: [{}, [...wrongObjects, ...inObject("kind", ["all", 5, null]), ...inObject("removed", ["all", 5]),
+            ...inObject("keep", [0, null])]],
         matricesOut: [new Float32Array(16), [null, [0], new Float32Array(15), new Float64Array(16)]],
     };
 }
@@ -185,7 +204,7 @@ const ofWorld = {
     getPreviousSibling: [entity], getNextSibling: [entity], getChildren: [entity], getRole: [entity],
     getLink: [entity], getDepth: [entity], countChildren: [entity], countDescendants: [entity],
     isAncestor: [["ancestor", "handle"], entity],
-    copySubtree: [["top", "handle"], ["extent", "extent"]],
+    copySubtree: [["top", "handle"], ["extent", "extent"], ["transforms", "subtreeArrays"]],
     setName: [entity, ["name", "text"]],
     getName: [entity], getPath: [entity], dump: [entity],
     find: [["path", "path"], ["top", "optionalHandle"]],
@@ -226,6 +245,19 @@ const ofWorld = {
     writeMany: [["kind", "writeKind"], ["entities", "handles"], ["values", "many"], ["flag", "flag"]],
     copyWorldTransforms: [["entities", "handles"], ["", "world"], ["sources", "handles"]],
     readMatrices: [["kind", "matrixKind"], ["entities", "handles"], ["out", "matricesOut"]],
+    rebase: [["cells", "cells"], ["offset", "vector"]],
+    recenter: [["limit", "limit"]],
+    getCell: [entity, ["out", "vectorOut"]], getAbsolutePosition: [entity, ["out", "vectorOut"]],
+    setCell: [entity, ["value", "cells"]], setAbsolutePosition: [entity, ["value", "vector"]],
+    getOrigin: [entity],
+    readRelative: [["origin", "origin"], ["kind", "relativeKind"], ["entities", "handles"], ["out", "manyOut"]],
+    readRelativeMatrices: [["origin", "origin"], ["kind", "matrixKind"], ["entities", "handles"],
+        ["out", "matricesOut"]],
+    getRelativeMatrix: [["origin", "origin"], entity, ["out", "matrixOut"]],
+    setCounterpart: [entity, ["original", "handle"]],
+    findCounterpart: [["original", "handle"]], getOriginal: [entity],
+    placeCounterparts: [["", "world"], ["original", "handle"], ["options", "placing"]],
+    follow: [["changes", "changes"], ["options", "follow"]],
     startMotion: [["options", "motion"]],
     stopMotion: [], beginTick: [], endTick: [],
     tick: [["body", "body"]],
@@ -447,6 +479,7 @@ withWorld("every argument of constructors, chunks and batches is checked", (worl
         }
     }
     for (const bad of [null, 5, "text", ...inObject("tag", [-1, "1"]), ...inObject("layoutBudget", [-1, "1"]),
+        ...inObject("cellSize", ["1", null, 1n]),
         ...inObject("kernels", [5, null]), ...inObject("onMessage", [5, "text", {}])]) {
         assert.throws(() => new World(bad), /options/, show(bad));
     }

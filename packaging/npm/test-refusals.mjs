@@ -225,7 +225,8 @@ test("after close() every method throws", () => {
     renderables.update();
     const { mirror } = renderables;
     const values = { Transform: {}, Position: [0, 0, 0], Rotation: [0, 0, 0, 1], Scale: 1, Stretch: [1, 1, 1],
-        UserData: 0, Name: "name", Inherit: 0, Pose: {}, Enabled: true };
+        UserData: 0, Name: "name", Inherit: 0, Pose: {}, Enabled: true, Cell: [0, 0, 0],
+        AbsolutePosition: [0, 0, 0], Counterpart: 0n };
     const special = {
         createMany: [1], instantiateMany: [entity, 1], create: [{}], reserve: [{}],
         registerComponent: ["name"],
@@ -242,7 +243,10 @@ test("after close() every method throws", () => {
         readArchive: [world.writeArchive()], applyArchive: [world.writeArchive()],
         readMatrices: ["world", [entity]], startMotion: [], tick: [() => 0], present: [0], watch: [], collect: [],
         renderables: [], visible: [], instances: [], update: [], addLods: [[{ key: 1, size: 1 }]], cull: [mirror, {}],
-        groups: [], count: [], changed: [],
+        groups: [], count: [], changed: [], rebase: [], recenter: [], readRelative: [{}, "worldPosition", [entity]],
+        readRelativeMatrices: [{}, "world", [entity]], getRelativeMatrix: [{}, entity],
+        placeCounterparts: [world, entity],
+        follow: [{ removed: [], added: [], changed: [], addedLocals: [], changedLocals: [] }],
     };
     const argumentsOf = (name) => name === "hash" ? [] : special[name]
         ?? (name.startsWith("set") ? [entity, values[/^set(?:Local|World)?(.*)/.exec(name)[1]]] : [entity]);

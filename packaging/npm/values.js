@@ -43,8 +43,11 @@ export const NO_RANK = 0xffffffff;
 export const INCLUDE_PREFABS = 1;
 export const INCLUDE_DISABLED = 2;
 /** Words for what a watch reports, and its flag that keeps what it reported. */
-export const watchKinds = { world: 1, local: 2, shown: 4 };
+export const watchKinds = { world: 1, local: 2, shown: 4, cell: 16 };
 export const WATCH_BEFORE = 8;
+/** Which transforms a world that follows another one takes, and its flag. */
+export const followKinds = { local: 0, world: 1 };
+export const FOLLOW_KEEPS = 1;
 /** Forms of the poses of instances, and the numbers that each has. */
 export const instanceForms = { "3x4": 0, "4x4": 1, "4x3": 2, pose: 3 };
 export const instanceWords = [12, 16, 12, 8];
@@ -60,10 +63,10 @@ export const flags = { teleport: 0x40, carry: 0x80 };
 export const MATRIX_4X4 = 1;
 export const MATRIX_4X4_INVERSE = 2;
 
-// A kind: the 32-bit words of its value, and its numbers in C's espl_read_kind and espl_write_kind, undefined
-// where it is not one of them.
+// A kind: the 32-bit words of its value, its elements in the array, and its numbers in C's espl_read_kind and
+// espl_write_kind, undefined where it is not one of them.
 function kind(words, read, write, array = Float32Array) {
-    return { words, read, write, array };
+    return { words, length: 4 * words / array.BYTES_PER_ELEMENT, read, write, array };
 }
 
 export const kinds = {
@@ -100,6 +103,8 @@ export const kinds = {
     previousWorldPose: kind(8, 18, 25),
     beforeLocalPose: kind(8, 19),
     beforeWorldPose: kind(8, 20),
+    cell: kind(3, 21, 26, Int32Array),
+    absolutePosition: kind(6, 22, 27, Float64Array),
 };
 
 /** Return the kind with this name; throw where it has no `way`, which is "read" or "write". */
@@ -172,22 +177,36 @@ function getTransform(address, words, out = identity()) {
 }
 
 /** Write a value of a kind that checkValue() accepts: a number, an array, or a transform. */
-export function putValue(address, { words, array }, value) {
+export function putValue(address, { words, array, length }, value) {
     if (words === 1) {
         (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2] = value;
     } else if (words >= 8) {
         putTransform(address, value, words);
-    } else {
+    } else if (array === Float32Array) {
         putVector(address, value, words);
+    } else {
+        new array(heap.buffer, address, length).set(value);
     }
 }
 
 /** Return a value of a kind; arrays and transforms are written into `out`. */
-export function getValue(address, { words, array }, out) {
+export function getValue(address, { words, array, length }, out) {
     if (words === 1) {
         return (array === Uint32Array ? heap.u32 : heap.f32)[address >> 2];
     }
-    return words >= 8 ? getTransform(address, words, out) : getVector(address, words, out);
+    if (words >= 8) {
+        return getTransform(address, words, out);
+    }
+    return array === Float32Array ? getVector(address, words, out)
+        : copyNumbers(new array(heap.buffer, address, length), out);
+}
+
+// Copy numbers into any array, or a new one of the same type.
+function copyNumbers(numbers, out = numbers.slice()) {
+    numbers.forEach((number, i) => {
+        out[i] = number;
+    });
+    return out;
 }
 
 /** Write numbers that checkNumbers() accepts. */

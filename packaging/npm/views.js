@@ -241,11 +241,12 @@ export class Chunk {
     }
 
     readTransforms(kind, out) {
-        const { words, array, read } = chooseKind(kind, "read");
+        const { words, length, array, read } = chooseKind(kind, "read");
         const query = this.#query();
-        const count = words * this.count;
+        const count = length * this.count;
         const result = checkTypedOut(out, array, count) ?? new array(count);
-        const values = new Packer(align(4 * count)).take(4 * count);
+        const bytes = 4 * words * this.count;
+        const values = new Packer(align(bytes)).take(bytes);
 
         settle(wasm.espl_query_read_transforms(query, read, values, 4 * words), this.#iteration.world);
         result.set(new array(heap.buffer, values, count));
@@ -346,7 +347,7 @@ export class Batch extends Owned {
     }
 
     get values() {
-        return this.#values.at(this.#kind.array, this.#valuesAt, this.#kind.words * this.#capacity);
+        return this.#values.at(this.#kind.array, this.#valuesAt, this.#kind.length * this.#capacity);
     }
 
     #checkWay(way, count) {

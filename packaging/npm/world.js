@@ -15,19 +15,22 @@ import {
     COMPONENT_TRANSIENT, COMPONENT_UNIQUE, MATRIX_4X4, MATRIX_4X4_INVERSE, Packer, addFlag, addressOf, axes,
     checkComponent, checkComponentOut, chooseKind, componentTypes, conversions, extents, getComponent, getValue,
     getVector, hashKinds, keeps, kinds, linkNames, makeComponent, matrixKinds, numberOf, putComponent, putValue,
-    putVector, roleNames, sizeOfValues, spaces,
+    putVector, roleNames, sizeOfValues, spaces, TRANSFORM_BYTES,
 } from "./values.js";
 
 // The bytes that are read here of structs that C fills.
 const REPORT_BYTES = 24;
 const PRESENT_BYTES = 12;
 const STATS_BYTES = 336;
-/** Offset of the figures of watches and motion in espl_world_stats, in numbers. */
+/** Offset of the figures from watches on in espl_world_stats, in numbers. */
 const STATS_CHANGES = 292 / 4;
 // The sizes of structs that C reads.
 const RESERVE_BYTES = 48;
 const MOTION_BYTES = 36;
 const SUBTREE_BYTES = 36;
+
+/** Arrays of transforms in espl_subtree_arrays, by their offsets. */
+const subtreeArrays = { locals: 12, worlds: 16, models: 20 };
 
 /** Return the handle that a function of C returns for another one, such as espl_get_parent(). */
 function follow(get, world, entity) {
@@ -50,12 +53,13 @@ export class World {
     #number;
 
     constructor(options = {}) {
-        const { onMessage, tag = 0, layoutBudget = 0, kernels } = checkObject(options, "options");
+        const { onMessage, tag = 0, layoutBudget = 0, cellSize = 0, kernels } = checkObject(options, "options");
         const number = ++lastNumber;
         const text = kernels === undefined ? 0 : putText(kernels, "options.kernels");
 
         checkCount(tag, "options.tag");
         checkCount(layoutBudget, "options.layoutBudget");
+        checkNumber(cellSize, "options.cellSize");
         if (onMessage !== undefined && typeof onMessage !== "function") {
             throw new TypeError("options.onMessage must be a function");
         }
@@ -67,7 +71,7 @@ export class World {
         this[STATUS] = "ESPL_OK";
         this[OWNED] = new Set();
         try {
-            settle(wasm.glue_world_create(number, tag, layoutBudget, text, scratch), this);
+            settle(wasm.glue_world_create(number, tag, layoutBudget, cellSize, text, scratch), this);
         } catch (error) {
             listeners.delete(number);
             throw error;
@@ -134,10 +138,11 @@ export class World {
         wasm.espl_stats(pointerOf(this), scratch);
         const numbers = heap.u32.subarray(scratch >> 2, (scratch + STATS_BYTES) >> 2);
         const [entities, solos, hierarchies, members, archetypes, chunks, bytes] = numbers;
-        const [watches, planes, bytesChanges, presented, blended] = numbers.subarray(STATS_CHANGES);
+        const [watches, planes, bytesChanges, presented, blended, counterparts, renderables, bytesRenderables] =
+            numbers.subarray(STATS_CHANGES);
 
-        return { entities, solos, hierarchies, members, archetypes, chunks, bytes, watches, planes,
-            bytesChanges, presented, blended };
+        return { entities, solos, hierarchies, members, archetypes, chunks, bytes, watches, planes, bytesChanges,
+            presented, blended, counterparts, renderables, bytesRenderables };
     }
 
     reserve(wanted) {
@@ -349,16 +354,25 @@ export class World {
             putHandle(entity, 1)) !== 0;
     }
 
-    copySubtree(top, extent = "subtree") {
+    copySubtree(top, extent = "subtree", transforms = []) {
         const world = pointerOf(this);
         const which = choose(extents, extent, "extent");
+        const names = checkList(transforms, "transforms");
+        const places = names.map((name, i) => choose(subtreeArrays, name, `transforms[${i}]`));
         const count = wasm.espl_copy_subtree(world, putHandle(top, 0, "top"), which, 0, 0);
-        const packer = new Packer(align(8 * count) + 2 * align(4 * count));
+        const packer = new Packer(align(8 * count) + 2 * align(4 * count) +
+            names.length * align(TRANSFORM_BYTES * count));
         const [entities, parents, depths] = [8, 4, 4].map((size) => packer.take(size * count));
+        const copied = places.map(() => packer.take(TRANSFORM_BYTES * count));
 
         heap.u32.set([entities, parents, depths], zero(scratch, SUBTREE_BYTES) >> 2);
+        places.forEach((place, i) => {
+            heap.u32[(scratch + place) >> 2] = copied[i];
+        });
         wasm.espl_copy_subtree(world, putHandle(top, 0, "top"), which, count, scratch);
         return {
+            ...Object.fromEntries(names.map((name, i) =>
+                [name, new Float32Array(heap.buffer, copied[i], TRANSFORM_BYTES / 4 * count).slice()])),
             entities: new BigUint64Array(heap.buffer, entities, count).slice(),
             // C's number for no parent is -1 here.
             parents: new Int32Array(heap.buffer, parents, count).slice(),
@@ -658,41 +672,25 @@ export class World {
     // --- Transforms, many at a time ---
 
     readMany(kind, entities, out) {
-        const { words, array, read } = chooseKind(kind, "read");
+        const chosen = chooseKind(kind, "read");
 
-        return this.#readMany(words, array, entities, out, (handles, count, values) =>
-            wasm.espl_read_strided(pointerOf(this), read, handles, count, 8, values, 4 * words));
+        return readEntities(this, chosen, entities, out, (handles, count, values) =>
+            wasm.espl_read_strided(pointerOf(this), chosen.read, handles, count, 8, values, 4 * chosen.words));
     }
 
     readMatrices(kind, entities, out) {
         const { read } = choose(matrixKinds, kind, "kind");
 
-        return this.#readMany(16, Float32Array, entities, out, (handles, count, values) =>
-            wasm.glue_read_matrices(pointerOf(this), read, handles, count, values));
-    }
-
-    // Read so many words of each entity by a function of C, which leaves the values of what is refused alone.
-    #readMany(words, array, entities, out, read) {
-        const count = checkHandles(entities, "entities").length;
-        const result = checkTypedOut(out, array, words * count) ??
-            new array(words * count).fill(array === Uint32Array ? 0 : NaN);
-        const entitiesAt = addressOf(entities, BigUint64Array);
-        const packer = new Packer(align(8 * count) + align(4 * words * count));
-        const handles = packer.put(entities, BigUint64Array, entitiesAt);
-        const values = packer.take(4 * words * count);
-
-        new array(heap.buffer, values, words * count).set(result.subarray(0, words * count));
-        settle(read(handles, count, values), this);
-        result.set(new array(heap.buffer, values, words * count));
-        return result;
+        return readEntities(this, matrixShape, entities, out, (handles, count, values) =>
+            wasm.glue_read_matrices(pointerOf(this), 0, read, handles, count, values));
     }
 
     writeMany(kind, entities, values, flag = undefined) {
-        const chosen = chooseKind(kind, "write"), { words, array } = chosen;
+        const chosen = chooseKind(kind, "write"), { words, length, array } = chosen;
         const write = addFlag(chosen.write, flag);
         const count = checkHandles(entities, "entities").length;
 
-        checkNumbers(values, words * count, "values", array);
+        checkNumbers(values, length * count, "values", array);
         const [entitiesAt, valuesAt] = [addressOf(entities, BigUint64Array), addressOf(values, array)];
         const packer = new Packer(align(8 * count) + align(4 * words * count));
         const handles = packer.put(entities, BigUint64Array, entitiesAt);
@@ -756,6 +754,25 @@ export class World {
 
         return { status, blended, visited, hasOverflowed: heap.u8[scratch + 8] !== 0 };
     }
+}
+
+/** What readEntities() reads for matrices of an entity. */
+export const matrixShape = { words: 16, length: 16, array: Float32Array };
+
+/** Read the values of many entities by a function of C, which leaves the values of what is refused alone. */
+export function readEntities(world, { words, length, array }, entities, out, read) {
+    const count = checkHandles(entities, "entities").length;
+    const result = checkTypedOut(out, array, length * count) ??
+        new array(length * count).fill(array === Float32Array || array === Float64Array ? NaN : 0);
+    const entitiesAt = addressOf(entities, BigUint64Array);
+    const packer = new Packer(align(8 * count) + align(4 * words * count));
+    const handles = packer.put(entities, BigUint64Array, entitiesAt);
+    const values = packer.take(4 * words * count);
+
+    new array(heap.buffer, values, length * count).set(result.subarray(0, length * count));
+    settle(read(handles, count, values), world);
+    result.set(new array(heap.buffer, values, length * count));
+    return result;
 }
 
 /** Write values that are in memory, and return the report. */

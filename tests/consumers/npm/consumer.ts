@@ -4,7 +4,7 @@ import {
     Batch, Camera, Chunk, CommandBuffer, Component, Entity, EspalierError, HierarchyView, Inherit, NULL_ENTITY,
     Changes, PREFAB, PlaybackReport, PresentReport, Query, Refusal, TRANSFORM, Transform, Watch, Watched, World,
     ArchiveInfo, History, Migration, Rewound, ReadEntities, WorldOptions, diffArchives, identity, imageLayout, inspectArchive,
-    Group, Instances, Layers, Mirror, NO_KEY, Renderable, Renderables, RenderablesReport, Visible, patchArchive, quat, version,
+    FollowReport, Group, Instances, Layers, Mirror, NO_KEY, Renderable, Renderables, RenderablesReport, Visible, patchArchive, quat, version,
 } from "espalier";
 
 const options: WorldOptions = { tag: 1, onMessage: (level, line) => console.error(level, line) };
@@ -79,6 +79,18 @@ const info: ArchiveInfo = inspectArchive(patchArchive(archive, diffArchives(arch
 const handles: BigUint64Array = read.tops;
 const followed: number = world.copyWorldTransforms([root], world, handles).applied;
 console.log(followed, handles.length, info.user.length, info.writer, world.timeline, imageLayout, ammo.version, ammo.unique);
+const sea = new World({ cellSize: 2048, tag: 3 });
+const buoy: Entity = sea.placeCounterparts(world, root, { components: [health], position: [0, 0, 1] });
+const cell: Int32Array = sea.read(buoy, "cell");
+const places: Float64Array = sea.readMany("absolutePosition", [buoy]);
+sea.write(buoy, "absolutePosition", [1e9, 0, 0]);
+sea.setCell(buoy, cell);
+sea.rebase([1, 0, 0]);
+const seen: Float32Array = sea.readRelative(sea.getOrigin(buoy), "worldPosition", [buoy]);
+const followReport: FollowReport = sea.follow(changes, { kind: "world", keep: true });
+sea.follow({ removed: [], added: [], changed: [root], addedLocals: [], changedLocals: new Float32Array(12) });
+const models: Float32Array = sea.copySubtree(buoy, "subtree", ["models"]).models;
+console.log(places.length, seen.length, models.length, followReport.unknown, sea.recenter(), sea.findCounterpart(root));
 const drawn: Renderables = world.renderables({ cellSize: 8, userSize: 4 });
 world.change(child, [[drawn.bounds, [0, 0, 0, 1, 1, 1]], [drawn.renderable, [NO_KEY, 0, Renderable.UNION]],
     [drawn.layers, [1, Layers.ABSOLUTE]]]);
@@ -109,6 +121,10 @@ console.log(version, targets.length, words.length, view.poses.length, values.len
     world.getMatrix(child, [] as number[]).length);
 world[Symbol.dispose]();
 
+// @ts-expect-error No models were asked for.
+sea.copySubtree(buoy).models;
+// @ts-expect-error A local transform is relative to the parent.
+sea.readRelative({}, "localPosition", [buoy]);
 // @ts-expect-error A handle is not a number.
 world.getWorldPosition(1);
 // @ts-expect-error There is no such kind.
