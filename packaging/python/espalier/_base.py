@@ -37,6 +37,10 @@ class Stats(NamedTuple):
     prefabs: int
     #: Of them: with a name.
     names: int
+    #: Of them: with an original in another world.
+    counterparts: int
+    #: In the newest mirror of the renderables.
+    renderables: int
     #: Bytes of memory in all.
     bytes: int
     #: Of them: for entities and components.
@@ -47,6 +51,8 @@ class Stats(NamedTuple):
     bytes_commands: int
     #: Of them: for watches, and for the marks of changes, which the first two count too.
     bytes_changes: int
+    #: Of the bytes for changes: for renderables and their mirrors.
+    bytes_renderables: int
     #: Watches.
     watches: int
     #: Calls of present() that computed what is shown.

@@ -20,6 +20,7 @@ class Linked(WorldCase):
         shown = self.world.place(self.game, self.ship)
         self.assertEqual(self.world.counterpart(self.ship), shown)
         self.assertEqual(self.world.original(shown), self.ship)
+        self.assertEqual(self.world.stats().counterparts, 2)
         self.assertEqual(self.world.children(shown).tolist(), [self.world.counterpart(self.mast)])
         self.world.set_counterpart(shown, NULL)
         self.assertEqual(self.world.counterpart(self.ship), NULL)

@@ -2,7 +2,8 @@
 """Random calls, with loads of images and rewinds among them, against a tree of plain dicts: by hypothesis.
 
 A transform is a position of small whole numbers and perhaps half a turn about z, so that floats have no rounding
-and the tree is right to the bit. Without hypothesis the test is skipped, unless ESPL_CONSUMERS is "full".
+and the tree is right to the bit. What a camera sees is found by numpy, of all boxes. A second world follows the first
+one. Another machine has a world with cells. Without hypothesis the test is skipped, unless ESPL_CONSUMERS is "full".
 """
 
 import copy
@@ -12,7 +13,9 @@ import unittest
 import numpy as np
 
 import espalier
-from espalier import NULL, Extent, Keep, Status, World, Write
+from espalier import (
+    NO_KEY, NULL, Camera, Extent, Keep, LayersFlag, Read, RenderableFlag, Status, Watched, World, Write,
+)
 
 try:
     from hypothesis import HealthCheck, settings
@@ -26,22 +29,39 @@ except ImportError:
 PICK = st.integers(0, 1000)
 POSITION = st.tuples(*[st.integers(-9, 9)] * 3)
 HALF_TURN = (0, 0, 1, 0)
+CELL = st.tuples(*[st.integers(-9, 9)] * 3)
+#: Layers of the components, and of cameras.
+MASK = st.sampled_from([2**32 - 1, 1, 2, 6, 0])
+LAYERS = st.tuples(MASK, st.integers(0, 1))
+#: A box, a key, and flags.
+SHAPE = st.tuples(
+    POSITION, st.tuples(*[st.integers(0, 4)] * 3), st.sampled_from([1, 2, NO_KEY]), st.integers(0, 3)
+)
+#: Axes and distances of planes. A box never touches a plane, whose distance is no half of a whole number.
+PLANES = st.lists(
+    st.tuples(st.sampled_from([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, 0, -1)]), st.integers(-12, 12)), max_size=4
+)
+
+
+def plus(a, b, times=1):
+    return tuple(x + times * y for x, y in zip(a, b))
 
 
 class Tree:
     """What the world should be: nodes by their handles."""
 
-    def __init__(self):
-        #: handle: dict of parent, children in order, position, is_turned, health (None: none), name
+    def __init__(self, cell_size=0):
+        #: handle: dict of parent, children in order, position, is_turned, health (None: none), name, cell (of a
+        #: root), shape and layers (None: none)
         self.nodes = {}
+        self.cell_size = cell_size
 
     def pick(self, number):
         return list(self.nodes)[number % len(self.nodes)]
 
-    def add(self, handle, parent, position, is_turned, health=None, name=""):
-        self.nodes[handle] = dict(
-            parent=NULL, children=[], position=position, is_turned=is_turned, health=health, name=name
-        )
+    def add(self, handle, parent, position, is_turned, cell=(0, 0, 0), **parts):
+        node = dict(parent=NULL, children=[], position=position, is_turned=is_turned, cell=cell)
+        self.nodes[handle] = {**node, "health": None, "name": "", "shape": None, "layers": None, **parts}
         self.link(handle, parent)
 
     def link(self, handle, parent, at=None):
@@ -64,8 +84,17 @@ class Tree:
             found += self.nodes[handle]["children"]
         return found
 
+    def cell(self, handle):
+        """Return the cell of the hierarchy of an entity."""
+        while self.nodes[handle]["parent"] != NULL:
+            handle = self.nodes[handle]["parent"]
+        return self.nodes[handle]["cell"]
+
+    def absolute(self, handle):
+        return plus(self.world(handle)[0], self.cell(handle), self.cell_size)
+
     def world(self, handle):
-        """Return where an entity is, and whether it is turned."""
+        """Return where an entity is in its cell, and whether it is turned."""
         x = y = z = 0
         is_turned = False
         chain = []
@@ -89,12 +118,14 @@ class Tree:
         node["is_turned"] = is_turned ^ is_parent_turned
 
     def move(self, handle, parent, keep, at=None):
-        before = self.world(handle)
+        (position, is_turned), cell = self.world(handle), self.cell(handle)
         if parent == NULL or parent != self.nodes[handle]["parent"]:
             self.unlink(handle)
+            self.nodes[handle]["cell"] = cell
             self.link(handle, parent, at)
         if keep == Keep.WORLD:
-            self.place(handle, *before)
+            moved = plus(cell, self.cell(handle), -1)
+            self.place(handle, plus(position, moved, self.cell_size), is_turned)
 
     def destroy(self, handle, extent):
         parent = self.nodes[handle]["parent"]
@@ -108,16 +139,65 @@ class Tree:
         for each in gone:
             del self.nodes[each]
 
+    # --- What can be seen ---
+
+    def layers(self, handle):
+        """Return the layers of an entity: its mask, and those of its parent."""
+        mask = 2**32 - 1
+        while handle != NULL:
+            node = self.nodes[handle]
+            own, flags = node["layers"] or (mask, 0)
+            mask &= own
+            handle = NULL if flags & LayersFlag.ABSOLUTE else node["parent"]
+        return mask
+
+    def box(self, handle):
+        """Return the corners of the box of a renderable in the world."""
+        center, half, _, flags = self.nodes[handle]["shape"]
+        position, is_turned = self.world(handle)
+        middle = plus(position, [-center[0], -center[1], center[2]] if is_turned else center)
+        corners = [(np.subtract(middle, half), np.add(middle, half))]
+        if flags & RenderableFlag.UNION:
+            below = [each for each in self.below(handle)[1:] if self.nodes[each]["shape"] is not None]
+            corners += [self.box(each) for each in below]
+        return np.min([least for least, _ in corners], axis=0), np.max([most for _, most in corners], axis=0)
+
+    def visible(self, planes, layers):
+        """Return what a camera sees: handles by keys, ascending by index. All boxes are looked at."""
+        drawn = [handle for handle, node in self.nodes.items() if node["shape"] is not None]
+        if not drawn:
+            return {}
+        keys = np.array([self.nodes[handle]["shape"][2] for handle in drawn])
+        flags = np.array([self.nodes[handle]["shape"][3] for handle in drawn])
+        least, most = np.moveaxis(np.array([self.box(handle) for handle in drawn]), 1, 0)
+        is_inside = np.ones(len(drawn), dtype=bool)
+        for normal, distance in planes:
+            # The corner that is farthest along the normal.
+            farthest = np.where(np.array(normal) > 0, most, least)
+            is_inside &= farthest @ np.array(normal) + distance >= 0
+        is_seen = is_inside | (flags & RenderableFlag.ALWAYS != 0)
+        is_seen &= np.array([self.layers(handle) & layers != 0 for handle in drawn]) & (keys != NO_KEY)
+        found = {}
+        for i in sorted(np.flatnonzero(is_seen), key=lambda i: drawn[i] & 0xFFFFFFFF):
+            found.setdefault(int(keys[i]), []).append(drawn[i])
+        return found
+
 
 class Machine(RuleBasedStateMachine):
-    """A world beside its tree, a watch beside what it has reported, and saved worlds and frames to go back to."""
+    """A world beside its tree, a watch beside what it has reported, and saved worlds and frames to go back to.
+
+    Another world has counterparts of some entities, and follows."""
+
+    cell_size = 0
 
     def __init__(self):
         super().__init__()
-        self.world = World(tag=1)
+        self.world = World(tag=1, cell_size=self.cell_size)
         self.health = self.world.register("health", np.int32)
         self.cache = self.world.register("cache", np.int32, transient=True)
-        self.tree = Tree()
+        self.drawn = self.world.renderables() if self.cell_size == 0 else None
+        self.visible = self.world.visible()
+        self.tree = Tree(self.cell_size)
         self.buffer = self.world.commands()
         self.recorded = []
         self.watch = self.world.watch()
@@ -128,8 +208,15 @@ class Machine(RuleBasedStateMachine):
         self.frame = 0
         #: Trees, hashes and values of transient components by the frames that can be gone back to.
         self.marked = {}
+        self.follower = World(tag=2)
+        self.locals = self.world.watch(kinds=Watched.LOCAL)
+        #: What the last collect of `locals` had.
+        self.known = set()
+        #: Originals, and the originals of the parents of their counterparts.
+        self.linked = {}
 
     def teardown(self):
+        self.follower.close()
         self.world.close()
 
     def fill_caches(self, set_to=1):
@@ -145,18 +232,23 @@ class Machine(RuleBasedStateMachine):
         rotation = HALF_TURN if is_turned else (0, 0, 0, 1)
         return self.world.create(parent=parent, position=position, rotation=rotation, **components)
 
-    @initialize(count=st.integers(1, 6))
-    def begin(self, count):
-        for i in range(count):
-            self.tree.add(self.create(NULL, (i, 0, 0), False), NULL, (i, 0, 0), False)
+    @initialize(shapes=st.lists(st.none() | SHAPE, min_size=1, max_size=6))
+    def begin(self, shapes):
+        for i, shape in enumerate(shapes):
+            handle = self.create(NULL, (i, 0, 0), False)
+            self.tree.add(handle, NULL, (i, 0, 0), False)
+            self.set_shape(handle, shape)
+        self.place(0)
         self.save()
 
-    @rule(parent=st.none() | PICK, position=POSITION, is_turned=st.booleans(), health=st.none() | PICK)
-    def make(self, parent, position, is_turned, health):
+    @rule(parent=st.none() | PICK, position=POSITION, is_turned=st.booleans(), health=st.none() | PICK,
+          shape=st.none() | SHAPE)
+    def make(self, parent, position, is_turned, health, shape):
         above = NULL if parent is None or not self.tree.nodes else self.tree.pick(parent)
         components = {} if health is None else {"components": {self.health: health, self.cache: 1}}
         handle = self.create(above, position, is_turned, **components)
-        self.tree.add(handle, above, position, is_turned, health)
+        self.tree.add(handle, above, position, is_turned, health=health)
+        self.set_shape(handle, shape)
 
     @precondition(lambda self: self.tree.nodes)
     @rule(pick=PICK, extent=st.sampled_from([Extent.ENTITY, Extent.OWNED, Extent.SUBTREE]))
@@ -298,7 +390,7 @@ class Machine(RuleBasedStateMachine):
     def copy(self, pick, parent):
         top = self.tree.pick(pick)
         above = NULL if parent is None else self.tree.pick(parent)
-        sources, place = self.tree.below(top), self.tree.world(top)
+        sources, place, cell = self.tree.below(top), self.tree.world(top), self.tree.cell(top)
         copies = [self.tree.nodes[source] for source in sources]
         read = self.world.read_archive(self.world.write_archive(top), parent=above)
         handles = dict(zip(sources, read.entities.tolist()))
@@ -306,9 +398,108 @@ class Machine(RuleBasedStateMachine):
             # A member becomes a root at its world transform.
             position, is_turned = place if source == top else (node["position"], node["is_turned"])
             into = above if source == top else handles[node["parent"]]
-            fields = position, is_turned, node["health"], node["name"]
-            self.tree.add(handles[source], into, *fields)
+            parts = {name: node[name] for name in ("health", "name", "shape", "layers")}
+            self.tree.add(handles[source], into, position, is_turned, cell, **parts)
         self.fill_caches()
+
+    # --- Renderables ---
+
+    @precondition(lambda self: self.tree.nodes and self.drawn is not None)
+    @rule(shapes=st.lists(st.tuples(PICK, st.none() | SHAPE), min_size=1, max_size=8))
+    def draw(self, shapes):
+        for pick, shape in shapes:
+            self.set_shape(self.tree.pick(pick), shape)
+
+    def set_shape(self, handle, shape):
+        if self.drawn is None:
+            return
+        if shape is None:
+            for component in (self.drawn.bounds, self.drawn.renderable):
+                self.world.remove_component(handle, component)
+        else:
+            center, half, key, flags = shape
+            self.world.add_component(handle, self.drawn.bounds, (center, half))
+            self.world.add_component(handle, self.drawn.renderable, (key, 7, flags))
+        self.tree.nodes[handle]["shape"] = shape
+
+    @precondition(lambda self: self.tree.nodes and self.drawn is not None)
+    @rule(masks=st.lists(st.tuples(PICK, st.none() | LAYERS), min_size=1, max_size=4))
+    def cover(self, masks):
+        for pick, layers in masks:
+            handle = self.tree.pick(pick)
+            if layers is None:
+                self.world.remove_component(handle, self.drawn.layers)
+            else:
+                self.world.add_component(handle, self.drawn.layers, layers)
+            self.tree.nodes[handle]["layers"] = layers
+
+    @precondition(lambda self: self.drawn is not None)
+    @rule(cameras=st.lists(st.tuples(PLANES, MASK), min_size=1, max_size=3))
+    def see(self, cameras):
+        assert self.drawn.update().status == Status.OK
+        shapes = [node["shape"] for node in self.tree.nodes.values() if node["shape"] is not None]
+        assert self.drawn.mirror.renderables == self.world.stats().renderables == len(shapes)
+        planes = [[(normal, distance + 0.25) for normal, distance in sides] for sides, _ in cameras]
+        made = [
+            Camera(planes=[(*normal, distance) for normal, distance in sides], layers=mask)
+            for sides, (_, mask) in zip(planes, cameras)
+        ]
+        self.visible.cull(self.drawn.mirror, made, by_entity=True)
+        for i, (sides, (_, mask)) in enumerate(zip(planes, cameras)):
+            found = self.tree.visible(sides, mask)
+            assert self.visible.groups(i)["key"].tolist() == sorted(found)
+            seen = self.visible.write(i, entities=True)
+            assert seen.entities.tolist() == [handle for key in sorted(found) for handle in found[key]]
+            places = [tuple(place) for place in seen.matrices[:, :, 3].tolist()]
+            assert places == [self.tree.world(handle)[0] for handle in seen.entities.tolist()]
+
+    # --- Counterparts ---
+
+    @precondition(lambda self: self.tree.nodes)
+    @rule(pick=PICK)
+    def place(self, pick):
+        handle = self.tree.pick(pick)
+        below = self.tree.below(handle)
+        before = self.follower.hash(physical=True)
+        try:
+            shown = self.follower.place(self.world, handle)
+        except espalier.EspalierError as error:
+            assert error.status == Status.ERR_EXISTS and not self.linked.keys().isdisjoint(below)
+            assert self.follower.hash(physical=True) == before
+            return
+        assert self.follower.original(shown) == handle
+        for each in below:
+            assert each not in self.linked
+            self.linked[each] = NULL if each == handle else self.tree.nodes[each]["parent"]
+
+    @precondition(lambda self: self.linked)
+    @rule(pick=PICK)
+    def part(self, pick):
+        original = list(self.linked)[pick % len(self.linked)]
+        self.follower.destroy(self.follower.counterpart(original))
+        self.drop({original})
+
+    def drop(self, gone):
+        """Forget originals, and those whose counterparts are below theirs."""
+        while gone:
+            for original in gone:
+                self.linked.pop(original, None)
+            gone = {original for original, parent in self.linked.items() if parent in gone}
+
+    @rule()
+    def follow(self):
+        changes = self.locals.collect()
+        report = self.follower.follow(changes)
+        self.drop(self.known - self.tree.nodes.keys())
+        self.known = set(self.tree.nodes)
+        told = changes.added.tolist() + changes.changed.tolist()
+        unknown = sum(handle not in self.linked for handle in told)
+        assert (report.written, report.unknown, report.refused) == (len(told) - unknown, unknown, 0)
+        # A counterpart that was placed without a parent is where its original is, until that is reported.
+        followed = [handle for handle in told if handle in self.linked]
+        found = self.follower.local_transforms([self.follower.counterpart(handle) for handle in followed])
+        assert found.tobytes() == self.world.local_transforms(followed).tobytes()
+        assert all(self.follower.counterpart(h) == NULL for h in self.tree.nodes if h not in self.linked)
 
     # --- What both have ---
 
@@ -333,6 +524,8 @@ class Machine(RuleBasedStateMachine):
         frames = (min(self.marked), max(self.marked)) if self.marked else None
         assert self.history.frames == frames
         assert world.stats().entities == len(handles)
+        assert self.follower.validate() is None
+        assert self.follower.stats().counterparts == self.follower.stats().entities == len(self.linked)
         assert [world.parent(h) for h in handles] == [node["parent"] for node in nodes.values()]
         assert [world.children(h).tolist() for h in handles] == [n["children"] for n in nodes.values()]
         assert [world.name(h) for h in handles] == [node["name"] for node in nodes.values()]
@@ -345,16 +538,85 @@ class Machine(RuleBasedStateMachine):
         assert found == [nodes[handle]["health"] for handle in rest]
 
 
+class FarMachine(Machine):
+    """The same in a world with cells, which are small, so that floats have no rounding here either."""
+
+    cell_size = 8
+
+    @precondition(lambda self: self.tree.nodes)
+    @rule(pick=PICK, cell=CELL)
+    def enter(self, pick, cell):
+        handle = self.tree.pick(pick)
+        try:
+            self.world.write_one(handle, Write.CELL, cell)
+        except espalier.UnsupportedError:
+            assert self.tree.nodes[handle]["parent"] != NULL
+            return
+        assert self.tree.nodes[handle]["parent"] == NULL
+        self.tree.nodes[handle]["cell"] = cell
+
+    @rule(cells=CELL)
+    def rebase(self, cells):
+        before = self.world.hash(physical=True)
+        self.world.rebase(cells)
+        self.world.rebase(plus((0, 0, 0), cells, -1))
+        assert self.world.hash(physical=True) == before
+        self.world.rebase(cells)
+        for node in self.tree.nodes.values():
+            node["cell"] = plus(node["cell"], cells)
+
+    @rule(limit=st.sampled_from([0, 0.5, 2]))
+    def recenter(self, limit):
+        size = self.cell_size
+        tops = [handle for handle, node in self.tree.nodes.items() if node["parent"] == NULL]
+        far = [
+            top for top in tops
+            if max(map(abs, self.tree.nodes[top]["position"])) > (limit or 1) * size
+        ]
+        before = {top: self.tree.absolute(top) for top in tops}
+        assert self.world.recenter(limit) == len(far)
+        for top in far:
+            cell = tuple(self.world.read(top, Read.CELL).tolist())
+            node = self.tree.nodes[top]
+            node["position"] = plus(node["position"], plus(node["cell"], cell, -1), size)
+            node["cell"] = cell
+            assert max(map(abs, node["position"])) <= size / 2
+        assert before == {top: self.tree.absolute(top) for top in tops}
+        assert self.world.recenter(limit) == 0
+
+    @precondition(lambda self: self.tree.nodes)
+    @rule(pick=PICK, position=st.tuples(*[st.integers(-500, 500)] * 3))
+    def write_absolute(self, pick, position):
+        handle = self.tree.pick(pick)
+        self.world.write_one(handle, Write.ABSOLUTE_POSITION, position)
+        node = self.tree.nodes[handle]
+        if node["parent"] == NULL:
+            node["cell"] = tuple(self.world.read(handle, Read.CELL).tolist())
+        cell, is_turned = self.tree.cell(handle), self.tree.world(handle)[1]
+        self.tree.place(handle, plus(position, cell, -self.cell_size), is_turned)
+        if node["parent"] == NULL:
+            assert max(map(abs, node["position"])) <= self.cell_size / 2
+
+    @invariant()
+    def agree_on_cells(self):
+        handles = list(self.tree.nodes)
+        cells = self.world.read_many(handles, Read.CELL).tolist()
+        assert [tuple(cell) for cell in cells] == [self.tree.cell(handle) for handle in handles]
+        places = self.world.read_many(handles, Read.ABSOLUTE_POSITION).tolist()
+        assert [tuple(place) for place in places] == [self.tree.absolute(handle) for handle in handles]
+
+
 # What the machine itself reads; those of a subclass of its TestCase are not read.
-Machine.TestCase.settings = settings(
+Machine.TestCase.settings = FarMachine.TestCase.settings = settings(
     max_examples=int(os.environ.get("ESPL_FACTOR", "1")) * 60,
-    stateful_step_count=40,
+    stateful_step_count=50,
     derandomize=True,
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 Machines = Machine.TestCase
+FarMachines = FarMachine.TestCase
 
 
 if __name__ == "__main__":

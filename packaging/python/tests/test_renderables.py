@@ -70,6 +70,9 @@ class Updates(RowCase):
         )
         mirror = self.drawn.mirror
         self.assertEqual((mirror.number, mirror.renderables), (1, 9))
+        stats = self.world.stats()
+        self.assertEqual(stats.renderables, 9)
+        self.assertTrue(0 < stats.bytes_renderables < stats.bytes_changes < stats.bytes)
         self.assertIs(self.drawn.mirror, mirror)
         self.world.set_local(self.boxes[0], position=(0, 1, 0))
         self.world.destroy(self.boxes[8])
