@@ -471,3 +471,24 @@ TEST(place_of_a_broken_rule_is_told)
     ck_assert_uint_eq(detail, fix.store.records[living[3]].chunk);
     fix.store.records[living[3]].row -= 1;
 }
+
+TEST(broken_counterpart_is_named)
+{
+    espl__counterparts *const links = &fix.store.counterparts;
+    const espl_entity original = {7, ((uint32_t)fix.store.tag + 1) << ESPL__TAG_SHIFT | 1};
+    const espl_entity own = {7, (uint32_t)fix.store.tag << ESPL__TAG_SHIFT | 1};
+    const uint32_t linked = living[0], dead = freed;
+
+    ck_assert(espl__counterparts_reserve(links, &fix.heap, 2));
+    espl__counterpart_put(links, linked, original);
+    fixture_is_sound(&fix);
+    BREAKS("counterparts are counted", links->count, 2);
+    espl__counterparts_remove(links, &linked, 1);
+    espl__counterpart_put(links, linked, own);
+    expect_rule("an original is of another world", __LINE__);
+    espl__counterparts_remove(links, &linked, 1);
+    espl__counterpart_put(links, dead, original);
+    expect_rule("counterparts live", __LINE__);
+    espl__counterparts_remove(links, &dead, 1);
+    espl__counterparts_free(links, &fix.heap);
+}

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The validator of a forest: each rule is broken in each way, and the validator names it. Each test
 // then restores the forest.
+#include "lib/tree/changes.h"
 #include "lib/tree/plain_tree.h"
 #include "lib/tree/propagate.h"
 #include "tests/tree/fixture.h"
+
+#include <math.h>
 
 // A tree with a hole, one in order, one with side arrays, one that is free, and a solo.
 static uint32_t holed, ordered, decked;
@@ -340,4 +343,19 @@ TEST(a_plain_tree_with_a_flipped_bit_is_found_by_both_checks)
     // the entity. Some bits of a local are lost in rounding.
     ck_assert_uint_le(kept, t->used - 1 + t->used * (32 + 8));
     espl__tree_mark_unsettled(forest, ordered);
+}
+
+TEST(cells_and_their_size_are_there_together)
+{
+    static const char rule[] = "a world has cells where it has a size of cells";
+    espl__cell *const none = NULL;
+
+    breaks_float(&forest->cell_size, 64, rule);
+    ck_assert(espl__cells_open(forest, 64));
+    fixture_is_valid(&fix);
+    breaks_float(&forest->cell_size, 0, rule);
+    breaks_float(&forest->cell_size, 3, rule);
+    breaks_float(&forest->cell_size, NAN, rule);
+    breaks(&forest->tracks.cells, &none, sizeof none, rule);
+    breaks_word(&forest->tracks.capacity, 0, "tracks have room for each slot");
 }
