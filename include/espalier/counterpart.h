@@ -129,14 +129,23 @@ typedef struct espl_follow_report {
 /// `added` that it wants before or after. A write that is bit-equal changes nothing: worlds that follow each
 /// other by local transforms, in a circle too, come to rest.
 ///
+/// Where the changes have cells (ESPL_WATCH_CELL) and this world has some too, a batch of ESPL_WRITE_CELL comes
+/// before that of transforms. A root or solo gets the cell of its original: by ESPL_FOLLOW_LOCAL where that is a
+/// root or solo as well, by ESPL_FOLLOW_WORLD in any case. World transforms of members are brought to the cell of
+/// their hierarchy, rounded once. Where the cells of both worlds have different sizes, the counterpart gets the
+/// cell nearest to the absolute position, or keeps its own if that is out of range, and the position is rounded
+/// once. A change of a cell is reported of roots alone, so that by ESPL_FOLLOW_WORLD counterparts of members that
+/// are roots are not told of a rebase by cells: rebase the world that follows as well.
+///
 /// @param changes  of a watch of a world with another tag, or arrays of the caller's own, from another process
-///                 for example. Read: `removed`, `added`, `changed`, their counts, and the transforms of the
-///                 kind.
+///                 for example. Read: `removed`, `added`, `changed`, their counts, the transforms of the
+///                 kind, and `cell_size` with the cells where it is not 0.
 /// @param def      NULL means {0}; not kept.
 /// @param report   NULL, or the account; zeroed when refused.
 /// @return ESPL_OK; ESPL_PARTLY (some writes were refused); ESPL_LOSSY, ESPL_OVERFLOW (as a batch of writes).
 ///         Refused: ESPL_ERR_ARGUMENT (NULL; the first entity of a list has the tag of this world; no
-///         transforms of the kind; a number that is none of its enum; an unknown bit); ESPL_ERR_UNSUPPORTED (a
+///         transforms of the kind; a `cell_size` that is none, or no cells; a number that is none of its
+///         enum; an unknown bit); ESPL_ERR_UNSUPPORTED (a
 ///         word of `reserved` is not 0); ESPL_ERR_NO_MEMORY; ESPL_ERR_LIMIT; ESPL_ERR_BUSY (during playback, in
 ///         a parallel write, and during iteration where counterparts are destroyed). A refused call has changed
 ///         nothing, but where there is no memory for the side arrays that a stretch, user data or inherit flags

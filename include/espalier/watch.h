@@ -70,6 +70,12 @@ typedef struct espl_watch_def {
     uintptr_t reserved[8]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_watch_def;
 
+/// The cell of an entity that a watch reports. Never grows.
+typedef struct espl_changed_cell {
+    int32_t cell[3]; ///< of its hierarchy
+    uint32_t is_top; ///< 1: a root or a solo; 0: it has a parent
+} espl_changed_cell;
+
 /// What changed between two looks. The arrays are memory of the watch, valid until its next collect that
 /// is not refused, or its end, also through espl_reserve() and espl_compact(). Any thread may read them until
 /// then. The next collect gives back memory that collects no longer need. Grows into `reserved`.
@@ -98,7 +104,11 @@ typedef struct espl_changes {
     uint64_t moment;
     /// The look went so far back that `changed` has all entities of blocks in which some changed.
     bool is_coarse;
-    uintptr_t reserved[8]; ///< 0 (GROWTH in espalier(3)).
+    /// espl_world_def.cell_size of the world with ESPL_WATCH_CELL; else 0.
+    float cell_size;
+    /// [added_count], [changed_count] cells as of this collect; NULL without ESPL_WATCH_CELL.
+    const espl_changed_cell *added_cells, *changed_cells;
+    uintptr_t reserved[6]; ///< 0 (GROWTH in espalier(3)).
 } espl_changes;
 
 /// Make a watch. Structural. O(size) in a world that marked no such changes so far. The world cannot be

@@ -13,6 +13,9 @@
 
 namespace espalier {
 
+/// A cell, and whether the entity is a root or solo.
+using changed_cell = espl_changed_cell;
+
 /// What a watch collected: its own arrays, valid until its next collect that is not refused, or its end.
 class changes {
 public:
@@ -50,6 +53,16 @@ public:
     {
         return list(get_.changed_worlds, get_.changed_count);
     }
+    /// For each of added() the cell of its hierarchy; empty without ESPL_WATCH_CELL.
+    [[nodiscard]] span<const changed_cell> added_cells() const noexcept
+    {
+        return list(get_.added_cells, get_.added_count);
+    }
+    /// For each of changed(), as added_cells().
+    [[nodiscard]] span<const changed_cell> changed_cells() const noexcept
+    {
+        return list(get_.changed_cells, get_.changed_count);
+    }
     /// For each of added() the local transform; empty without ESPL_WATCH_LOCAL.
     [[nodiscard]] span<const transform> added_locals() const noexcept
     {
@@ -78,7 +91,7 @@ public:
 
 private:
     // Arrays that the watch was not made for are null.
-    static span<const transform> list(const transform *first, std::size_t count) noexcept
+    template <class T> static span<const T> list(const T *first, std::size_t count) noexcept
     {
         return {first, first != nullptr ? count : 0};
     }

@@ -67,7 +67,7 @@ typedef struct espl_world_def {
     /// Size of the cells of a large world (espalier/far.h): a power of two from 1 to 2^30, in the unit of
     /// positions, so that a position is at most a few cells long. 0: no cells. With 2048 m a position near
     /// the middle of a cell is precise to 0.1 mm, and cells reach to 29 astronomical units. It takes 12
-    /// bytes a node.
+    /// bytes a node (of bytes_tree in espl_world_stats).
     float cell_size;
     uintptr_t reserved[7]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_world_def;

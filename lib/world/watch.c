@@ -196,7 +196,12 @@ void espl_watch_destroy(espl_watch *watch)
 static size_t place_arrays(const espl_watch *watch, unsigned char *block,
                            const espl__watch_counts *n, espl__watch_arrays *out)
 {
-    enum { TRANSFORM = sizeof(espl_transform), HANDLE = sizeof(espl_entity), LINE_OF_CACHE = 64 };
+    enum {
+        TRANSFORM = sizeof(espl_transform),
+        HANDLE = sizeof(espl_entity),
+        CELL = sizeof(espl_changed_cell),
+        LINE_OF_CACHE = 64
+    };
     const bool has_locals = (watch->flags & ESPL_WATCH_LOCAL) != 0;
     const bool has_before = (watch->flags & ESPL_WATCH_BEFORE) != 0;
     size_t at = 0;
@@ -211,6 +216,10 @@ static size_t place_arrays(const espl_watch *watch, unsigned char *block,
     }
     if (has_before) {
         out->changed_before = espl__carve(block, &at, n->changed, TRANSFORM, LINE_OF_CACHE);
+    }
+    if ((watch->flags & ESPL_WATCH_CELL) != 0) {
+        out->added_cells = espl__carve(block, &at, n->added, CELL, LINE_OF_CACHE);
+        out->changed_cells = espl__carve(block, &at, n->changed, CELL, LINE_OF_CACHE);
     }
     out->removed = espl__carve(block, &at, n->removed, HANDLE, LINE_OF_CACHE);
     out->added = espl__carve(block, &at, n->added, HANDLE, LINE_OF_CACHE);
@@ -397,6 +406,8 @@ static espl_changes changes_of(const espl__watch_arrays *arrays, const espl__wat
         .added_locals = arrays->added_locals,
         .changed_locals = arrays->changed_locals,
         .changed_before = arrays->changed_before,
+        .added_cells = arrays->added_cells,
+        .changed_cells = arrays->changed_cells,
     };
 }
 
@@ -428,6 +439,7 @@ static espl_status collect(espl_watch *watch, uint64_t since, espl_changes *out)
     *out = changes_of(&arrays, &counts);
     out->moment = watch->last;
     out->is_coarse = is_coarse;
+    out->cell_size = (watch->flags & ESPL_WATCH_CELL) != 0 ? world->forest.cell_size : 0;
     return ESPL_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "lib/base/bits.h"
 #include "lib/base/stream.h"
+#include "lib/tree/cells.h"
 #include "lib/tree/motion.h"
 #include "lib/world/read.h"
 
@@ -265,6 +266,14 @@ static ESPL__APART void stream_batch(espl_transform *restrict out, const espl__f
     }
 }
 
+espl_changed_cell espl__watch_cell(const espl__forest *forest, uint32_t slot)
+{
+    const espl__cell cell = espl__cell_of(forest, slot);
+
+    return (espl_changed_cell){{cell.at[0], cell.at[1], cell.at[2]},
+                               espl__is_root(forest, slot) ? 1 : 0};
+}
+
 // List the entities of a batch of slots, and empty it.
 static void list_batch(listing *l, slot_batch *batch)
 {
@@ -280,6 +289,9 @@ static void list_batch(listing *l, slot_batch *batch)
     }
     for (uint32_t i = 0; l->arrays.changed_locals != NULL && i < batch->count; ++i) {
         put_own_local(&l->arrays.changed_locals[l->count + i], l->world, batch->slots[i]);
+    }
+    for (uint32_t i = 0; l->arrays.changed_cells != NULL && i < batch->count; ++i) {
+        l->arrays.changed_cells[l->count + i] = espl__watch_cell(forest, batch->slots[i]);
     }
     if (batch->count != 0) {
         memcpy(&l->arrays.changed[l->count], batch->entities,

@@ -151,6 +151,9 @@ static void read_added(espl_watch *watch, const espl__watch_arrays *arrays, size
         if (arrays->added_locals != NULL) {
             arrays->added_locals[i] = espl__read_local(world, slot);
         }
+        if (arrays->added_cells != NULL) {
+            arrays->added_cells[i] = espl__watch_cell(&world->forest, slot);
+        }
     }
 }
 

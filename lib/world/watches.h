@@ -16,6 +16,7 @@ typedef struct espl__watch_arrays {
     uint8_t *kinds;
     // Without ESPL_WATCH_LOCAL the locals are NULL, without ESPL_WATCH_BEFORE `changed_before` is.
     espl_transform *added_worlds, *changed_worlds, *added_locals, *changed_locals, *changed_before;
+    espl_changed_cell *added_cells, *changed_cells; // NULL without ESPL_WATCH_CELL
 } espl__watch_arrays;
 
 /// How many entities a collect may report.
@@ -45,6 +46,9 @@ struct espl_watch {
     size_t most;           // bytes that a collect needed at most, of the last `fitted` ones
     uint32_t fitted;       // collects since the size of `scratch` was last looked at
 };
+
+/// Return the cell of the node at a slot, as a collect reports it.
+espl_changed_cell espl__watch_cell(const espl__forest *forest, uint32_t slot);
 
 /// A bit of `known` that no generation of a handle has: the entity was added by the present collect.
 #define ESPL__WATCH_ADDED UINT32_C(0x80000000)
