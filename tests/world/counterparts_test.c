@@ -641,6 +641,80 @@ TEST(a_follow_that_is_refused_changes_nothing)
     espl_watch_destroy(watch);
 }
 
+TEST(a_counterpart_may_be_gone_before_its_original)
+{
+    espl_watch *const watch = watch_locals(far);
+    const espl_entity a = test_solo(far), b = test_solo(far);
+    const espl_entity mine = test_solo(w), other = test_solo(w);
+    espl_follow_report report;
+
+    link_to(mine, a);
+    link_to(other, b);
+    ck_ok(follow(w, watch, NULL, NULL));
+    ck_ok(espl_destroy(w, mine, ESPL_EXTENT_OWNED));
+    ck_ok(espl_set_local_position(far, a, (float[3]){1, 2, 3}));
+    ck_ok(follow(w, watch, NULL, &report));
+    ck_assert_uint_eq(report.unknown, 1);
+    ck_assert_uint_eq(report.written, 0);
+    ck_ok(espl_destroy(far, a, ESPL_EXTENT_OWNED));
+    ck_ok(follow(w, watch, NULL, &report));
+    ck_assert_uint_eq(report.destroyed, 0);
+    ck_assert(espl_is_alive(w, other));
+    // An entity of the world that follows may have the index of the one that is gone.
+    const espl_entity newer = test_solo(w);
+
+    ck_assert(espl_entity_is_null(espl_get_original(w, newer)));
+    ck_assert_uint_eq(count_links(), 1);
+    espl_watch_destroy(watch);
+}
+
+TEST(indices_may_be_used_again_between_two_follows)
+{
+    espl_watch *const watch = watch_locals(far);
+    const size_t lives = test_limits_of_build().lives < 100 ? test_limits_of_build().lives : 100;
+    const espl_entity first = test_solo(far), mine = test_solo(w);
+    espl_entity last = first;
+    espl_follow_report report;
+
+    link_to(mine, first);
+    ck_ok(follow(w, watch, NULL, NULL));
+    for (size_t i = 1; i < lives; ++i) {
+        ck_ok(espl_destroy(far, last, ESPL_EXTENT_OWNED));
+        last = test_solo(far);
+        ck_assert_uint_eq(last.index, first.index);
+    }
+    ck_ok(espl_set_local_position(far, last, (float[3]){1, 2, 3}));
+    ck_ok(follow(w, watch, NULL, &report));
+    ck_assert_uint_eq(report.destroyed, 1);
+    ck_assert_uint_eq(report.unknown, 1);
+    ck_assert_uint_eq(report.written, 0);
+    ck_assert(!espl_is_alive(w, mine));
+    has_no_counterpart(first);
+    has_no_counterpart(last);
+    ck_assert_uint_eq(count_links(), 0);
+    espl_watch_destroy(watch);
+}
+
+TEST(a_hierarchy_is_not_placed_below_itself)
+{
+    make_pickaxe();
+    espl_entity lower, upper = test_null;
+    espl_placing_def def = {.extent = ESPL_EXTENT_ENTITY};
+
+    ck_ok(espl_place_counterparts(w, far, part[1], &def, &lower));
+    const uint64_t hash = test_physical_hash(w);
+
+    def = (espl_placing_def){.extent = ESPL_EXTENT_SUBTREE, .parent = lower};
+    ck_status(espl_place_counterparts(w, far, part[0], &def, &upper), ESPL_ERR_EXISTS);
+    ck_assert_uint_eq(test_physical_hash(w), hash);
+    // The links of this world are its own: the top alone may be below what is below it there.
+    def.extent = ESPL_EXTENT_ENTITY;
+    ck_ok(espl_place_counterparts(w, far, part[0], &def, &upper));
+    ck_assert(espl_entity_equal(espl_get_parent(w, upper), lower));
+    locals_agree(upper, part[0]);
+    test_world_is_valid(w);
+}
+
 TEST(worlds_that_follow_each_other_in_a_circle_come_to_rest)
 {
     enum { WORLDS = 3, NODES = 12 };

@@ -223,6 +223,21 @@ TEST(two_members_keep_their_distance_at_any_distance)
     }
 }
 
+TEST(a_slot_that_is_used_again_has_cell_0)
+{
+    for (int way = 0; way < 2; ++way) {
+        const espl_entity first = test_solo(w), second = test_solo(w);
+
+        ck_ok(espl_attach(w, second, first, NULL));
+        set_cell(first, 7, 8, 9);
+        ck_ok(way == 0 ? espl_destroy(w, first, ESPL_EXTENT_SUBTREE) : espl_world_clear(w));
+        for (int i = 0; i < 4; ++i) {
+            check_cell(test_solo(w), 0, 0, 0);
+        }
+    }
+    test_world_is_valid(w);
+}
+
 TEST(a_cell_moves_a_hierarchy_by_whole_cells)
 {
     espl_entity *const tree = make_trees(w, 1, 10, 3);
