@@ -3,6 +3,7 @@
 // the oracle at every moment.
 #include "tools/commands.h"
 
+#include "tools/distant.h"
 #include "tools/document.h"
 #include "tools/oracle.h"
 #include "tools/progress.h"
@@ -24,6 +25,7 @@ typedef struct check_bench {
     tool_scene *scene;
     tool_stage stage;
     tool_moment moment;
+    tool_distance distance;
     espl_entity *nodes; // [node_count]
     tool_tally tally;
     double worst_turn; // 1 - |q.q'|; simulations only
@@ -41,7 +43,17 @@ static uint32_t count_moments(const check_bench *bench)
 static bool write_locals(check_bench *bench, tool_fault *fault)
 {
     for (size_t i = 0; i < bench->scene->node_count; ++i) {
-        const espl_transform local = placement_round(&bench->moment.locals[i].place);
+        tool_placement place = bench->moment.locals[i].place;
+        oracle_frame above = oracle_frame_identity();
+
+        if (bench->scene->nodes[i].parent == SCENE_NO_PARENT &&
+            !distance_frame(&bench->distance, &bench->stage, bench->nodes[i], &above, fault)) {
+            return false;
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            place.position[axis] += above.matrix.m[axis][3];
+        }
+        const espl_transform local = placement_round(&place);
         const espl_status status =
             espl_set_local_transform(bench->stage.world, bench->nodes[i], &local);
 
@@ -49,7 +61,7 @@ static bool write_locals(check_bench *bench, tool_fault *fault)
             return false;
         }
     }
-    return true;
+    return distance_recenter(&bench->distance, &bench->stage, fault);
 }
 
 /// 1 - |q.q'| between the directions of two quaternions. Lengths are left out: the library brings
@@ -72,17 +84,19 @@ static double turn_error(const tool_affine *expected, const espl_transform *worl
 
 static bool read_worlds(check_bench *bench, tool_fault *fault)
 {
-    const oracle_frame origin = oracle_frame_identity();
-
     for (size_t i = 0; i < bench->scene->node_count; ++i) {
+        const espl_entity entity = bench->nodes[i];
         espl_transform world;
-        const espl_status status =
-            espl_get_world_transform(bench->stage.world, bench->nodes[i], &world);
+        oracle_frame above;
+        const espl_status status = espl_get_world_transform(bench->stage.world, entity, &world);
 
-        if (!stage_went_well(&bench->stage, status, "espl_get_world_transform", fault)) {
+        if (!stage_went_well(&bench->stage, status, "espl_get_world_transform", fault) ||
+            !distance_frame(&bench->distance, &bench->stage, entity, &above, fault) ||
+            !distance_compare(&bench->distance, &bench->stage, entity,
+                              &bench->moment.nodes[i].world, &world, fault)) {
             return false;
         }
-        tally_compare(&bench->tally, &bench->moment, i, &origin, &world);
+        tally_compare(&bench->tally, &bench->moment, i, &above, &world);
         if (bench->scene->physics != NULL) {
             const double turn = turn_error(&bench->moment.nodes[i].world, &world);
             bench->worst_turn = fmax(bench->worst_turn, turn);
@@ -144,6 +158,13 @@ static void print_result(const check_bench *bench)
         (void)printf(", 1-|q.q'| %.2g", bench->worst_turn);
     }
     (void)putchar('\n');
+    if (bench->distance.cell_size != 0) {
+        (void)printf(
+            "    at %.10g, %.10g, %.10g in cells of %.10g, %zu times in another one; the nearest "
+            "floats are off by up to %.3g\n",
+            bench->distance.offset[0], bench->distance.offset[1], bench->distance.offset[2],
+            (double)bench->distance.cell_size, bench->distance.moved, bench->distance.floats);
+    }
     tally_explain(tally, left_out, sizeof left_out);
     if (*left_out != '\0') {
         (void)printf("    %s\n", left_out);
@@ -158,8 +179,13 @@ static bool examine(check_bench *bench, tool_fault *fault)
         fault_say(fault, "no memory for %zu nodes", bench->scene->node_count);
         return false;
     }
-    return stage_open(&bench->stage, bench->options->workers, NULL, fault) &&
+    moment_take(&bench->moment, bench->scene, 0);
+    bench->distance = distance_choose(bench->options, &bench->moment);
+    return stage_open(&bench->stage, bench->options->workers, bench->distance.cell_size, NULL,
+                      fault) &&
            stage_plant(&bench->stage, bench->scene, espl_entity_null(), bench->nodes, fault) &&
+           distance_place(&bench->distance, &bench->stage, bench->scene, &bench->moment,
+                          bench->nodes, fault) &&
            stage_is_valid(&bench->stage, fault) && run_moments(bench, fault) &&
            stage_is_valid(&bench->stage, fault) && judge(bench, fault);
 }
@@ -175,6 +201,14 @@ static void add_to_document(tool_document *document, const check_bench *bench)
     document_number(document, "of_allowed", bench->tally.worst_share);
     if (bench->scene->physics != NULL) {
         document_number(document, "max_turn", bench->worst_turn);
+    }
+    if (bench->distance.cell_size != 0) {
+        document_number(document, "x", bench->distance.offset[0]);
+        document_number(document, "y", bench->distance.offset[1]);
+        document_number(document, "z", bench->distance.offset[2]);
+        document_number(document, "cell_size", (double)bench->distance.cell_size);
+        document_count(document, "other_cells", bench->distance.moved);
+        document_number(document, "floats_error", bench->distance.floats);
     }
     document_scene_facts(document, bench->scene);
 }

@@ -32,7 +32,8 @@ static const char usage[] =
     "                      [--cull] [--json FILE] [--tape FILE] [--animation NAME|N]\n"
     "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
     "       espalier check [--frames N] [--workers N] [--json FILE] [--animation NAME|N]\n"
-    "                      [--within LENGTH] [--strict] [--quiet] SCENE...\n"
+    "                      [--offset X,Y,Z [--cell-size LENGTH]] [--within LENGTH] [--strict]\n"
+    "                      [--quiet] SCENE...\n"
     "       espalier tree  [--animation NAME|N] SCENE...\n"
     "       espalier replay [--frames N] [--rollback N] [--workers N] [--hashes] [--show PATH]\n"
     "                      [--quiet] TAPE...\n"
@@ -92,6 +93,8 @@ static const char help[] =
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
     "  -c, --tape FILE      record the calls of the world, to be replayed; of one scene\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
+    "      --offset X,Y,Z   check the scene there, in a world with cells\n"
+    "      --cell-size L    of that world, a power of two (as wide as the scene)\n"
     "  -a, --animation NAME|N  the animation to play, of several (the first)\n"
     "      --hashes         print the logical and the physical hash of each frame\n"
     "      --show PATH      print the entity of this name, path or handle where the replay ends\n"
@@ -128,6 +131,8 @@ static const struct option long_options[] = {
     {"json", required_argument, NULL, 'j'},
     {"tape", required_argument, NULL, 'c'},
     {"within", required_argument, NULL, 'e'},
+    {"offset", required_argument, NULL, 'O'},
+    {"cell-size", required_argument, NULL, 'C'},
     {"animation", required_argument, NULL, 'a'},
     {"output", required_argument, NULL, 'o'},
     {"level", required_argument, NULL, 'l'},
@@ -180,6 +185,43 @@ static bool parse_length(double *out, const char *text)
         return false;
     }
     *out = value;
+    return true;
+}
+
+/// Take three coordinates with commas between them.
+static bool parse_offset(double out[3], const char *text)
+{
+    const char *at = text;
+    bool is_good = true;
+
+    for (int i = 0; is_good && i < 3; ++i) {
+        char *end = NULL;
+        const double value = strtod(at, &end);
+
+        is_good = end != at && *end == (i < 2 ? ',' : '\0') && isfinite(value);
+        out[i] = value;
+        at = is_good ? end + 1 : at;
+    }
+    if (!is_good) {
+        (void)fprintf(
+            stderr, "espalier: --offset takes three numbers, as in 1e6,0,-2.5e3, not '%s'\n", text);
+    }
+    return is_good;
+}
+
+static bool parse_cell_size(float *out, const char *text)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+    int exponent = 0;
+
+    if (end == text || *end != '\0' || !(value >= 1 && value <= OPTIONS_CELL_MOST) ||
+        frexp(value, &exponent) != 0.5) {
+        (void)fprintf(
+            stderr, "espalier: --cell-size takes a power of two from 1 to 2^30, not '%s'\n", text);
+        return false;
+    }
+    *out = (float)value;
     return true;
 }
 
@@ -311,6 +353,13 @@ static options_result take_option(tool_options *options, int option)
     case 'H':
         options->has_hashes = true;
         break;
+    case 'O':
+        options->has_offset = true;
+        is_good = parse_offset(options->offset, optarg);
+        break;
+    case 'C':
+        is_good = parse_cell_size(&options->cell_size, optarg);
+        break;
     case 'a':
         options->animation = optarg;
         break;
@@ -400,6 +449,29 @@ static bool has_letter(uint32_t given, int letter)
     return (given >> (letter - 'a') & 1u) != 0;
 }
 
+/// Refuse an offset of a command that has none, and one that cells do not reach.
+static bool fits_offset(const tool_options *options)
+{
+    const double size = options->cell_size != 0 ? (double)options->cell_size : OPTIONS_CELL_MOST;
+
+    if (options->command != COMMAND_CHECK && (options->has_offset || options->cell_size != 0)) {
+        (void)fprintf(stderr, "espalier: %s has no --%s\n", rules[options->command].word,
+                      options->has_offset ? "offset" : "cell-size");
+        return false;
+    }
+    if (options->cell_size != 0 && !options->has_offset) {
+        (void)fprintf(stderr, "espalier: --cell-size needs --offset\n");
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        if (fabs(options->offset[i]) > size * OPTIONS_CELLS_MOST) {
+            (void)fprintf(stderr, "espalier: --offset is more than 2^30 cells of %g away\n", size);
+            return false;
+        }
+    }
+    return true;
+}
+
 /// Refuse options and files that a command does not have, and the lack of those that it needs.
 /// @param given  a bit for each letter of an option.
 static bool fits_command(const tool_options *options, uint32_t given)
@@ -416,6 +488,9 @@ static bool fits_command(const tool_options *options, uint32_t given)
     if (options->command != COMMAND_REPLAY && (options->has_hashes || options->shown != NULL)) {
         (void)fprintf(stderr, "espalier: %s has no --%s\n", rule->word,
                       options->has_hashes ? "hashes" : "show");
+        return false;
+    }
+    if (!fits_offset(options)) {
         return false;
     }
     if (options->ahead != 0 && options->ticks == 0) {

@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// The largest size of cells (espl_world_def.cell_size).
+#define OPTIONS_CELL_MOST 0x1p30
+/// Cells between the origin and an offset, at most: a scene and its movement fit beyond it.
+#define OPTIONS_CELLS_MOST 0x1p30
+
 /// Exit statuses.
 enum { EXIT_AGREED = 0, EXIT_DISAGREED = 1, EXIT_BAD_SCENE = 2 };
 
@@ -38,6 +43,8 @@ typedef struct tool_options {
     uint64_t seed;
     double ahead;          // ticks by which a frame is shown ahead of its time; 0 without ticks
     double respawn;        // copies destroyed in each frame or tick, in percent
+    double offset[3];      // of check: where the scene plays
+    float cell_size;       // of its world; 0: what suits the scene
     double within;         // largest error of a position; 0: the bound of rounding alone
     const char *png;       // or NULL
     const char *film;      // or NULL: a file, or a directory
@@ -53,8 +60,9 @@ typedef struct tool_options {
     const char *output;    // of pack and unpack, which need one, and of view; "-": stdout
     const char *program;   // as it was called
     const char *shown;     // name or path of an entity to print, or NULL
-    bool has_hashes;       // print both hashes of each frame
-    bool is_strict;        // what is not compared fails
+    bool has_offset;
+    bool has_hashes; // print both hashes of each frame
+    bool is_strict;  // what is not compared fails
     bool is_quiet;
     char **scenes; // [scene_count]; of commands from replay on, files
     size_t scene_count;

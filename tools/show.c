@@ -114,7 +114,7 @@ bool show_open(play_show *show, tool_fault *fault)
         fault_say(fault, "no memory for %zu nodes", show->scene->node_count);
         return false;
     }
-    if (!stage_open(&show->stage, show->options->workers, show->tape, fault) ||
+    if (!stage_open(&show->stage, show->options->workers, 0, show->tape, fault) ||
         !ticks_open(show, fault)) {
         return false;
     }

@@ -59,7 +59,8 @@ static bool register_kinds(tool_stage *stage, tool_fault *fault)
                            "espl_component_register", fault);
 }
 
-bool stage_open(tool_stage *stage, uint32_t workers, const espl_tape *tape, tool_fault *fault)
+bool stage_open(tool_stage *stage, uint32_t workers, float cell_size, const espl_tape *tape,
+                tool_fault *fault)
 {
     *stage = (tool_stage){0};
     if (!open_executor(&stage->executor, workers, fault)) {
@@ -70,6 +71,7 @@ bool stage_open(tool_stage *stage, uint32_t workers, const espl_tape *tape, tool
     const espl_world_def def = {.hooks = {.user = stage, .log = hear, .trace = follow},
                                 .executor = stage->executor,
                                 .tag = 1,
+                                .cell_size = cell_size,
                                 .tape = tape != NULL ? *tape : (espl_tape){0}};
     const espl_status status = espl_world_create(&def, &stage->world);
     if (!stage_went_well(stage, status, "espl_world_create", fault) ||

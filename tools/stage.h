@@ -17,8 +17,10 @@ typedef struct tool_stage {
 } tool_stage;
 
 /// Make a world that runs on a number of workers; 1 is the calling thread alone.
-/// @param tape  where its calls are recorded, or NULL.
-bool stage_open(tool_stage *stage, uint32_t workers, const espl_tape *tape, tool_fault *fault);
+/// @param cell_size  as espl_world_def has it; 0: no cells.
+/// @param tape       where its calls are recorded, or NULL.
+bool stage_open(tool_stage *stage, uint32_t workers, float cell_size, const espl_tape *tape,
+                tool_fault *fault);
 /// Destroy the world; {0} is allowed.
 void stage_close(tool_stage *stage);
 

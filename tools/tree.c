@@ -114,7 +114,7 @@ static bool print_scene(const tool_scene *scene, tool_fault *fault)
     if (!is_good) {
         fault_say(fault, "no memory for %zu nodes", scene->node_count);
     }
-    is_good = is_good && stage_open(&stage, 1, NULL, fault) &&
+    is_good = is_good && stage_open(&stage, 1, 0, NULL, fault) &&
               stage_plant(&stage, scene, espl_entity_null(), nodes, fault) &&
               stage_name(&stage, scene, nodes, fault);
     if (is_good) {

@@ -69,7 +69,7 @@ static bool read_scene(tool_value *value, const value_def *def, tool_fault *faul
         return false;
     }
     const bool is_good =
-        stage_open(&value->stage, 1, NULL, fault) &&
+        stage_open(&value->stage, 1, 0, NULL, fault) &&
         stage_plant(&value->stage, &value->scene, espl_entity_null(), nodes, fault) &&
         stage_name(&value->stage, &value->scene, nodes, fault) &&
         drop_numbers(&value->stage, nodes, count, fault);

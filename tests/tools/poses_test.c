@@ -68,7 +68,7 @@ static void open_stage(poses_stage *s, int up_axis)
 {
     tool_fault fault = {""};
 
-    ck_assert_msg(stage_open(&s->stage, 1, NULL, &fault), "%s", fault.text);
+    ck_assert_msg(stage_open(&s->stage, 1, 0, NULL, &fault), "%s", fault.text);
     ck_assert_msg(poses_open(&s->poses, NODES, FRAMES, &fault), "%s", fault.text);
     s->poses.rate = RATE;
     s->poses.up_axis = up_axis;
