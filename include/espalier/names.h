@@ -73,9 +73,9 @@ ESPL_API size_t espl_get_path(const espl_world *world, espl_entity entity, char 
 #define ESPL_DUMP_BYTES 64
 
 /// Write what can be read of one entity as lines of text, for logs and debuggers: its handle, name, role,
-/// parent and number of children; its original; inherit flags; local and world transform; its other components
-/// by
-/// number and name, with their size and their first ESPL_DUMP_BYTES bytes in hexadecimal.
+/// parent and number of children; its original; the cell of its hierarchy, in a world with cells; inherit flags;
+/// local and world transform; its other components by number and name, with their size and their first
+/// ESPL_DUMP_BYTES bytes in hexadecimal.
 ///
 /// Each line ends with a newline. The same entity gives the same text on every machine and in every
 /// locale, except that bytes of components are in the machine's byte order. The text may change with

@@ -4,6 +4,7 @@
 //
 // The text does not depend on the locale, and the length that is returned does not depend on the
 // buffer.
+#include "lib/tree/cells.h"
 #include "lib/tree/motion.h"
 #include "lib/world/entity_slots.h"
 #include "lib/world/ownership.h"
@@ -154,6 +155,16 @@ static void print_pose(dump_text *out, const char *which, const espl_pose *pose)
     print(out, "\n");
 }
 
+// The cell of the hierarchy; nothing in a world without cells.
+static void print_cell(dump_text *out, const espl__forest *forest, uint32_t slot)
+{
+    if (espl__forest_has_cells(forest)) {
+        const espl__cell cell = espl__cell_of(forest, slot);
+
+        print(out, "  cell: %ld %ld %ld\n", (long)cell.at[0], (long)cell.at[1], (long)cell.at[2]);
+    }
+}
+
 // What motion keeps of an entity: nothing where it does not run.
 static void print_motion(dump_text *out, const espl__forest *forest, uint32_t slot)
 {
@@ -256,6 +267,7 @@ size_t espl_dump(const espl_world *world, espl_entity entity, char *buffer, size
 
     print_links(&out, world, slot);
     print_original(&out, world, entity.index);
+    print_cell(&out, &world->forest, slot);
     print_transforms(&out, world, slot);
     print_components(&out, world, entity.index);
     return out.length;

@@ -102,6 +102,23 @@ TEST(worlds_that_overflowed_are_shown_alike_everywhere)
     ck_assert_ptr_nonnull(strstr(text, "  world: position nan nan nan, rotation 0 0 0 1, scale "));
 }
 
+TEST(an_entity_of_a_large_world_shows_its_cell)
+{
+    const espl_world_def def = {.cell_size = 16, .tag = 1};
+    const int32_t cell[3] = {-3, 0, INT32_MAX};
+    espl_world *large;
+    char text[1024];
+
+    ck_ok(espl_world_create(&def, &large));
+    const espl_entity root = test_solo(large);
+
+    ck_ok(espl_write_one(large, root, ESPL_WRITE_CELL, cell));
+    ck_assert_uint_lt(espl_dump(large, root, text, sizeof text), sizeof text);
+    ck_assert_ptr_nonnull(
+        strstr(text, "0 children\n  cell: -3 0 2147483647\n  local: position 0 0 0, "));
+    espl_world_destroy(large);
+}
+
 TEST(a_handle_that_names_no_living_entity_is_said_to)
 {
     const espl_entity dead = test_solo(w);
