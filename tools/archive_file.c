@@ -204,9 +204,17 @@ static bool read_in(reading *in, tool_fault *fault)
     return true;
 }
 
+// The bits of the size of cells, with which the section of cells begins; 0 where the archive has none.
+static uint32_t cell_size_bits(const tool_contents *archive)
+{
+    const archive_section cells = archive_find_section(archive, "Cell");
+
+    return cells.size < 4 ? 0
+                          : (uint32_t)number_at(archive, (size_t)(cells.bytes - archive->bytes), 4);
+}
+
 bool value_read_archive(tool_value *value, tool_fault *fault)
 {
-    const espl_world_def def = {.tag = 1};
     reading in = {.value = value};
     espl_format_fault why = {0};
     espl_status status =
@@ -217,7 +225,8 @@ bool value_read_archive(tool_value *value, tool_fault *fault)
     }
     value->top_count = value->info.tops;
     value->tops = calloc(value->top_count + 1, sizeof *value->tops);
-    status = value->tops == NULL ? ESPL_ERR_NO_MEMORY : espl_world_create(&def, &value->world);
+    status = value->tops == NULL ? ESPL_ERR_NO_MEMORY
+                                 : value_make_world(value, 1, cell_size_bits(&value->contents));
     const bool is_good =
         espl_failed(status) ? value_refuse(fault, status, &why) : read_in(&in, fault);
 

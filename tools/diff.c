@@ -226,6 +226,38 @@ static diff_verdict compare_tapes(const tool_diff *asked, const tool_options *op
     return verdict;
 }
 
+void diff_cell_sizes(tool_diff *diff, const espl_world *const worlds[2], bool has_archive)
+{
+    const float a = espl_get_cell_size(worlds[0]), b = espl_get_cell_size(worlds[1]);
+
+    if (a != b && !(has_archive && (a == 0 || b == 0))) {
+        diff_say(diff, "the size of cells is %.9g in A and %.9g in B", (double)a, (double)b);
+    }
+}
+
+void diff_places(tool_diff *diff, const char *path, const espl_world *const worlds[2],
+                 const espl_entity entities[2], bool has_originals)
+{
+    espl_entity originals[2];
+    int32_t cells[2][3] = {{0}};
+    bool is_top = true;
+
+    for (int side = 0; side < 2; ++side) {
+        is_top = is_top && espl_entity_is_null(espl_get_parent(worlds[side], entities[side]));
+        // A world without cells leaves it as it is: 0 0 0.
+        (void)espl_read_one(worlds[side], entities[side], ESPL_READ_CELL, cells[side]);
+        originals[side] = espl_get_original(worlds[side], entities[side]);
+    }
+    if (is_top && memcmp(cells[0], cells[1], sizeof cells[0]) != 0) {
+        diff_say(diff, "%s: the cell is %d %d %d in A and %d %d %d in B", path, cells[0][0],
+                 cells[0][1], cells[0][2], cells[1][0], cells[1][1], cells[1][2]);
+    }
+    if (has_originals && !espl_entity_equal(originals[0], originals[1])) {
+        diff_say(diff, "%s: the original is %u.%u in A and %u.%u in B", path, originals[0].index,
+                 originals[0].generation, originals[1].index, originals[1].generation);
+    }
+}
+
 static diff_verdict compare_worlds(tool_diff *diff)
 {
     tool_value values[2] = {{0}};

@@ -39,6 +39,14 @@ diff_verdict diff_values(tool_diff *diff, const tool_value *a, const tool_value 
 diff_verdict diff_tapes(tool_diff *diff, const tool_contents *a, const tool_contents *b, int *side,
                         tool_fault *fault);
 
+/// Say how the cells of two worlds differ in size.
+/// @param has_archive  a file is an archive, in which the size is left out where all cells are 0 0 0.
+void diff_cell_sizes(tool_diff *diff, const espl_world *const worlds[2], bool has_archive);
+/// Say how the cells of two entities differ, which are both without a parent, and what they are counterparts of.
+/// @param has_originals  both files have originals, which archives do not.
+void diff_places(tool_diff *diff, const char *path, const espl_world *const worlds[2],
+                 const espl_entity entities[2], bool has_originals);
+
 /// Room for a path of names, and for a value as text.
 enum { DIFF_PATH = 512, DIFF_TEXT = 128 };
 

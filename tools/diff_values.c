@@ -603,8 +603,14 @@ static void compare_components(comparison *c, const pair *p)
     }
 }
 
+static bool has_archive(const comparison *c)
+{
+    return c->values[0]->kind == CONTENTS_ARCHIVE || c->values[1]->kind == CONTENTS_ARCHIVE;
+}
+
 static void compare_pair(comparison *c, uint32_t a, uint32_t b)
 {
+    const espl_world *const worlds[2] = {c->sides[0].world, c->sides[1].world};
     pair p = {.entities = {c->sides[0].nodes[a].entity, c->sides[1].nodes[b].entity}};
     const espl_link links[2] = {espl_get_link(c->sides[0].world, p.entities[0]),
                                 espl_get_link(c->sides[1].world, p.entities[1])};
@@ -615,6 +621,7 @@ static void compare_pair(comparison *c, uint32_t a, uint32_t b)
                  links[0] == ESPL_LINK_FREE ? "free" : "owned",
                  links[1] == ESPL_LINK_FREE ? "free" : "owned");
     }
+    diff_places(c->diff, p.path, worlds, p.entities, !has_archive(c));
     compare_transforms(c, &p);
     compare_components(c, &p);
     compare_order(c, a, "");
@@ -635,6 +642,8 @@ static void compare_users(comparison *c)
 
 static bool compare_nodes(comparison *c)
 {
+    const espl_world *const worlds[2] = {c->sides[0].world, c->sides[1].world};
+
     if (!say_missing(c, 0) || !say_missing(c, 1)) {
         return false;
     }
@@ -648,6 +657,7 @@ static bool compare_nodes(comparison *c)
         }
     }
     compare_users(c);
+    diff_cell_sizes(c->diff, worlds, has_archive(c));
     return true;
 }
 

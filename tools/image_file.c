@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { LAYOUT_AT = 8, TAG_AT = 32, COMPONENTS_AT = 36, HEAD = 128, PIECE = 8 };
+enum { LAYOUT_AT = 8, TAG_AT = 32, COMPONENTS_AT = 36, CELL_SIZE_AT = 124, HEAD = 128, PIECE = 8 };
 
 // The next bytes of a table, of which each piece is filled up to a multiple of 8.
 static const unsigned char *take(const tool_contents *image, size_t *at, size_t size)
@@ -81,8 +81,8 @@ bool value_read_image(tool_value *value, tool_fault *fault)
         return false;
     }
     const uint32_t tag = u32_at(image, TAG_AT), count = u32_at(image, COMPONENTS_AT);
-    const espl_world_def def = {.tag = tag == 0 || tag > 127 ? 1 : tag};
-    espl_status status = espl_world_create(&def, &value->world);
+    espl_status status =
+        value_make_world(value, tag == 0 || tag > 127 ? 1 : tag, u32_at(image, CELL_SIZE_AT));
     bool is_good = !espl_failed(status);
 
     for (uint32_t i = 0; is_good && i < count; ++i) {

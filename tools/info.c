@@ -5,6 +5,8 @@
 #include "tools/archive_file.h"
 #include "tools/outline.h"
 
+#include <espalier/far.h>
+
 #include <stdio.h>
 
 enum { TAPE_VERSION_AT = 8, TAPE_TAG_AT = 12 };
@@ -61,6 +63,32 @@ static void print_nodes(const tool_value *value, const tool_outline *outline)
     (void)printf(", %zu at the top, depth %u, %zu with a name", value->top_count, outline->depth,
                  outline->named);
     (void)puts(value->kind == CONTENTS_TAPE ? ", at its end" : "");
+}
+
+// Cells and counterparts, where the world has them.
+static void print_places(const tool_value *value)
+{
+    const float cell_size = espl_get_cell_size(value->world);
+    espl_world_stats stats;
+    size_t away = 0;
+
+    for (size_t i = 0; i < value->top_count; ++i) {
+        int32_t cell[3] = {0, 0, 0};
+
+        (void)espl_read_one(value->world, value->tops[i], ESPL_READ_CELL, cell);
+        away += (cell[0] | cell[1] | cell[2]) != 0;
+    }
+    if (cell_size != 0) {
+        (void)printf("  cells of %.9g, ", (double)cell_size);
+        print_counted(away, "node", "nodes");
+        (void)puts(" at the top in others than 0 0 0");
+    }
+    espl_stats(value->world, &stats);
+    if (stats.counterparts != 0) {
+        (void)printf("  ");
+        print_counted(stats.counterparts, "counterpart", "counterparts");
+        (void)puts(" of entities of other worlds");
+    }
 }
 
 static void print_sizes(const tool_value *value, size_t nodes)
@@ -166,6 +194,7 @@ static bool print_value(const tool_value *value, tool_fault *fault)
     }
     print_head(value);
     print_nodes(value, &outline);
+    print_places(value);
     print_sizes(value, outline.count);
     if (value->note.text[0] != '\0') {
         (void)printf("  note: %s\n", value->note.text);

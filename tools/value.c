@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/value.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,20 @@ bool value_refuse(tool_fault *out, espl_status status, const espl_format_fault *
         fault_say(out, "%s: %s", espl_status_name(status), espl_status_text(status));
     }
     return false;
+}
+
+espl_status value_make_world(tool_value *value, uint32_t tag, uint32_t cell_size)
+{
+    espl_world_def def = {.tag = tag};
+    int exponent = 0;
+
+    memcpy(&def.cell_size, &cell_size, sizeof def.cell_size);
+    // Bytes with another size are refused when they are read, by a sentence that says so.
+    if (!(def.cell_size >= 1 && def.cell_size <= 0x1p30f) ||
+        frexpf(def.cell_size, &exponent) != 0.5f) {
+        def.cell_size = 0;
+    }
+    return espl_world_create(&def, &value->world);
 }
 
 // --- Tapes and scenes ---

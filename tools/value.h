@@ -43,6 +43,10 @@ void value_close(tool_value *value);
 /// Write the world as an archive. @return false with the reason, and nothing to release.
 bool value_archive(const tool_value *value, tool_contents *out, tool_fault *fault);
 
+/// Make the world that is read into.
+/// @param cell_size  the bits of espl_world_def.cell_size, as the file has them. Another size is that of no cells.
+espl_status value_make_world(tool_value *value, uint32_t tag, uint32_t cell_size);
+
 // The readers of each kind. They fill `world`, and `tops` where the order is not that of the indices.
 
 bool value_read_archive(tool_value *value, tool_fault *fault);

@@ -163,6 +163,43 @@ TEST(an_image_is_compared_with_an_archive_and_with_an_image)
     test_world_end(&b.test);
 }
 
+// --- Large worlds and counterparts ---
+
+TEST(cells_and_originals_that_differ_are_said)
+{
+    const espl_entity original = {4, 99u << 24 | 1};
+    const int32_t far[3] = {1000, -2, 0};
+    tool_value values[2];
+    scene a, b, c;
+
+    scene_begin(&c, TAG_A, 0, 1);
+    test_world_cells(2048);
+    scene_begin(&a, TAG_A, 0, 1);
+    test_world_cells(2048);
+    scene_begin(&b, TAG_B, 7, 1);
+    ck_ok(espl_write_one(a.world, a.ship, ESPL_WRITE_CELL, far));
+    ck_assert_int_eq(compare_worlds(&a, &b), DIFF_DIFFERENT);
+    ck_assert_str_eq(lines, "ship: the cell is 1000 -2 0 in A and 0 0 0 in B\n");
+    open_image(&values[0], a.world);
+    open_image(&values[1], c.world);
+    ck_assert_int_eq(compare_values(&values[0], &values[1]), DIFF_DIFFERENT);
+    ck_assert_ptr_nonnull(strstr(lines, "the size of cells is 2048 in A and 0 in B\n"));
+    ck_ok(espl_write_one(b.world, b.ship, ESPL_WRITE_CELL, far));
+    ck_assert_int_eq(compare_worlds(&a, &b), DIFF_EQUAL);
+    ck_ok(espl_set_counterpart(a.world, a.mast, original));
+    ck_assert_int_eq(compare_worlds(&a, &b), DIFF_EQUAL);
+    ck_ok(espl_rebase(b.world, far, NULL));
+    open_image(&values[0], a.world);
+    open_image(&values[1], b.world);
+    ck_assert_int_eq(compare_values(&values[0], &values[1]), DIFF_DIFFERENT);
+    ck_assert_str_eq(lines, "ship: the cell is 1000 -2 0 in A and 2000 -4 0 in B\n"
+                            "other: the cell is 0 0 0 in A and 1000 -2 0 in B\n"
+                            "ship/mast: the original is 4.1660944385 in A and 0.0 in B\n");
+    test_world_end(&a.test);
+    test_world_end(&b.test);
+    test_world_end(&c.test);
+}
+
 // --- Each difference ---
 
 static void change_rotation(scene *s)
@@ -385,9 +422,12 @@ static void spoil_each(const tool_contents *good, size_t step)
 
 TEST(damaged_archives_and_images_are_refused_or_equal)
 {
+    const int32_t far[3] = {1, 0, 0};
     scene a;
 
+    test_world_cells(16);
     scene_begin(&a, TAG_A, 2, 1);
+    ck_ok(espl_write_one(a.world, a.ship, ESPL_WRITE_CELL, far));
     test_archive archive = test_archive_of(a.world, NULL);
     test_image image = test_image_of(a.world);
 

@@ -246,6 +246,7 @@ function poke(bytes) {
         m.call("details_chain", entity);
         m.text("details_components", entity);
         m.text("details_path", entity);
+        m.text("details_places", entity);
     }
     m.text("details_chunks");
     m.text("details_stats");

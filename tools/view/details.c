@@ -88,6 +88,25 @@ const uint32_t *details_values(uint32_t index)
     return details.values;
 }
 
+const char *details_places(uint32_t index)
+{
+    const espl_world *const world = view_world();
+    const espl_entity entity = entity_of(index), original = espl_get_original(world, entity);
+    double at[3] = {0, 0, 0};
+    int32_t cell[3];
+
+    begin_text();
+    if (!espl_failed(espl_read_one(world, entity, ESPL_READ_CELL, cell))) {
+        (void)espl_read_one(world, entity, ESPL_READ_ABSOLUTE_POSITION, at);
+        add("cell\t%" PRId32 " %" PRId32 " %" PRId32 "\n", cell[0], cell[1], cell[2]);
+        add("absolute position\t%.17g %.17g %.17g\n", at[0], at[1], at[2]);
+    }
+    if (!espl_entity_is_null(original)) {
+        add("counterpart of\t%u.%u\n", original.index, original.generation);
+    }
+    return details.text;
+}
+
 static void add_element(const espl_component_field *field, const unsigned char *bytes)
 {
     union {
@@ -265,6 +284,7 @@ const char *details_stats(void)
     ADD(prefabs);
     ADD(disabled);
     ADD(names);
+    ADD(counterparts);
     ADD(retired);
     ADD(archetypes);
     ADD(chunks);

@@ -145,6 +145,9 @@ const char *details_path(uint32_t index);
 const uint32_t *details_values(uint32_t index);
 /// Return lines of components: name, size, hexadecimal, fields.
 const char *details_components(uint32_t index);
+/// The cell of its hierarchy and its absolute position, in a world with cells, and its original, where it has one:
+/// lines of a name, a tab and a text.
+const char *details_places(uint32_t index);
 /// Return lines from the root to the entity: index, inherit flags, whether composing gives the same bits.
 size_t details_chain(uint32_t index);
 const uint32_t *details_chain_entities(void);

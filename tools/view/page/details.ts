@@ -142,6 +142,10 @@ export function showValues(panel: HTMLElement, engine: Engine, index: number): v
     const path = make("p", "path");
 
     path.append(makeName(engine.textOf("details_path", index)));
+    // Of large worlds and counterparts.
+    const places = engine.textOf("details_places", index).split("\n").filter((line) => line !== "")
+        .map((line) => line.split("\t"));
+
     panel.replaceChildren(title, path,
         makeTable("values", ["", "local", "world"], rows), copies,
         makeTable("facts", [], [
@@ -151,6 +155,7 @@ export function showValues(panel: HTMLElement, engine: Engine, index: number): v
             ["depth", String(words[27])],
             ["children", String(words[28])],
             ["user data", `0x${words[11]!.toString(16)}`],
+            ...places,
         ]),
         makeComponents(engine.textOf("details_components", index)));
 }
