@@ -78,6 +78,12 @@ test "$status" -eq 0 && cmp -s "$scratch/cull.png" "$scratch/first.png" &&
     ! cmp -s "$scratch/cull.png" "$scratch/whole.png"
 ok "the picture shows it, and the same play gives the same picture"
 
+# README's picture.
+picture=${srcdir:-.}/examples/culled.png
+test "$(wc -c <"$picture")" -le 250000 && test "$(head -c 4 "$picture" | tail -c 3)" = PNG &&
+    grep -q '](examples/culled.png)' "${srcdir:-.}/README.md"
+ok "README.md shows a picture of at most 250 kB"
+
 run play --cull --quiet --copies 24 --frames 5 --size 320x180 --film "$scratch/film" "$scene"
 test "$status" -eq 0 && test "$(find "$scratch/film" -name 'frame-*.png' | wc -l)" -eq 5 &&
     test "$(cksum "$scratch/film"/* | sort -u -k 1,2 | wc -l)" -eq 5
