@@ -233,10 +233,17 @@ static bool note_indices(espl_renderables *r)
     return true;
 }
 
-// Note the members of slots that the forest does not have any more.
+// Note the members of slots that the forest does not have any more. A forest that was made anew was smaller in
+// between, and marks of slots past its end are gone, even where it has grown since.
 static bool note_past_slots(espl_renderables *r)
 {
-    for (uint32_t slot = r->world->forest.end; slot < r->known_slots; ++slot) {
+    const espl__forest *const forest = &r->world->forest;
+    const uint32_t known = r->known_slots;
+
+    // The slots of members follow before an update that is refused ends.
+    r->known_slots = known > forest->end ? known : forest->end;
+    for (uint32_t slot = forest->makings == r->known_makings ? forest->end : 0; slot < known;
+         ++slot) {
         if (r->member_of[slot] != ESPL__NO_MEMBER && !note_candidate(r, slot)) {
             return false;
         }

@@ -145,11 +145,12 @@ struct espl_renderables {
     uint64_t last;    // moment of the last update; 0: there was none
     uint64_t version; // of the store at that time
     // By slot.
-    uint32_t *member_of;  // stb array
-    uint32_t *layers_of;  // stb array: effective layers; NULL: all bits everywhere
-    uint64_t *noted;      // stb array of bits: slots in `candidates`
-    uint64_t *climbed;    // stb array of bits: slots whose ancestors were looked at
-    uint32_t known_slots; // slots from here on have no member
+    uint32_t *member_of;    // stb array
+    uint32_t *layers_of;    // stb array: effective layers; NULL: all bits everywhere
+    uint64_t *noted;        // stb array of bits: slots in `candidates`
+    uint64_t *climbed;      // stb array of bits: slots whose ancestors were looked at
+    uint32_t known_slots;   // slots from here on have no member
+    uint32_t known_makings; // of the forest at the last update
     // By cluster, of the numbers of the tables.
     espl__cluster **pages;                      // stb array
     uint8_t *states;                            // stb array

@@ -202,6 +202,7 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     // says.
     r->version = world->iterations == 0 ? world->store.version : r->version;
     r->known_slots = world->forest.end;
+    r->known_makings = world->forest.makings;
     r->last = espl__world_next_moment(world);
 }
 

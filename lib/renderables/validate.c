@@ -17,14 +17,14 @@ typedef struct checking {
     size_t bad, unions;
 } checking;
 
-// Tell whether something of a slot changed after the last update.
+// Tell whether something of a slot changed after the last update. In a forest that was made anew all slots did.
 static bool is_marked(const espl_renderables *r, uint32_t slot)
 {
     const espl_world *const world = r->world;
     const espl__plane *const planes = world->forest.tracks.planes;
     const uint32_t since = espl__plane_since(world->moment, r->last);
 
-    return slot >= world->forest.end ||
+    return slot >= world->forest.end || world->forest.makings != r->known_makings ||
            espl__plane_has_changed(&planes[ESPL__PLANE_WORLD], slot, since) ||
            espl__plane_has_changed(&planes[ESPL__PLANE_PLACE], slot, since);
 }

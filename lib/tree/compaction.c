@@ -180,6 +180,7 @@ static void move_tree(const compaction *p, uint32_t number, const espl__tree *ol
 
 void espl__forest_keep_settings(espl__forest *to, const espl__forest *from)
 {
+    to->makings = from->makings + 1;
     to->kernels = from->kernels;
     to->grain = from->grain;
     to->cell_size = from->cell_size;

@@ -117,6 +117,7 @@ typedef struct espl__forest {
     uint32_t capacity;          // slots there is memory for
     uint32_t end;               // slots [0, end) belong to trees and free ranges
     uint32_t floor, tree_floor; // lower bounds of the capacities that a user reserved
+    uint32_t makings; // times that the forest was made anew, by which nodes got other slots
 
     espl__tree *trees;
     // Side arrays by espl__tree.side_number, with an entry for each slot - base. The numbers that no
