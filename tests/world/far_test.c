@@ -777,3 +777,92 @@ TEST_LOOP(random_changes_across_cells_follow_integers, 0, 8)
         test_world_is_valid(w);
     }
 }
+
+// --- While the world is busy ---
+
+// How often the world refused to move.
+typedef struct guarded {
+    size_t refusals;
+} guarded;
+
+static void refuse_places(guarded *g)
+{
+    size_t count = 7;
+
+    ck_status(espl_rebase(w, (int32_t[3]){1, 0, 0}, NULL), ESPL_ERR_BUSY);
+    ck_status(espl_rebase(w, NULL, (float[3]){1, 0, 0}), ESPL_ERR_BUSY);
+    ck_status(espl_recenter(w, 0, &count), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(count, 0);
+    g->refusals += 1;
+}
+
+static void run_refused(void *context, espl_job function, void *argument, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        refuse_places(context);
+        function(argument, i);
+    }
+}
+
+static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)writer;
+    (void)rows;
+    refuse_places(context);
+}
+
+TEST(places_of_the_world_stay_while_jobs_run)
+{
+    guarded g = {.refusals = 0};
+    const espl_executor executor = {&g, 2, run_refused};
+    const espl_parallel_def def = {.function = refuse_in_job, .context = &g};
+    size_t count = 0;
+
+    tear_down();
+    test_world_cells(SIZE);
+    test_world_begin(&test, 1, &executor);
+    w = test.world;
+    (void)test_solo_at(w, 3.0f * SIZE, 0, 0);
+    test_solos(w, 20, NULL);
+    test_cut_jobs(w, 4);
+    const uint64_t before = test_physical_hash(w);
+
+    ck_ok(espl_write_parallel(w, &def, NULL));
+    ck_assert_uint_eq(test_physical_hash(w), before);
+    ck_assert_uint_gt(g.refusals, 1);
+    ck_ok(espl_recenter(w, 0, &count));
+    ck_assert_uint_eq(count, 1);
+}
+
+static void move_places(void *user, const espl_custom_calls *calls)
+{
+    (void)calls;
+    ck_ok(espl_rebase(w, (int32_t[3]){1, 0, 0}, NULL));
+    ck_ok(espl_recenter(w, 0, user));
+}
+
+// Neither is structural.
+TEST(places_of_the_world_may_change_in_a_custom_command_and_in_a_query)
+{
+    const espl_entity far = test_solo_at(w, 3.0f * SIZE, 0, 0);
+    const espl_query_def all = {.include = 0};
+    size_t count = 0;
+    const espl_custom_command_def def = {.name = "move", .user = &count, .function = move_places};
+    espl_command_buffer *const commands = test_commands(w, 1);
+    espl_custom_command number;
+    espl_query query;
+
+    ck_ok(espl_command_register(w, &def, &number));
+    ck_ok(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, &count,
+                             sizeof count, 8));
+    ck_ok(espl_play(w, commands, NULL));
+    espl_command_buffer_destroy(commands);
+    ck_assert_uint_eq(count, 1);
+    check_cell(far, 4, 0, 0);
+    ck_ok(espl_query_begin_read(w, &all, &query));
+    while (espl_query_next(&query)) {
+        ck_ok(espl_rebase(w, (int32_t[3]){0, 1, 0}, NULL));
+        ck_ok(espl_recenter(w, 0.5f, &count));
+    }
+    check_cell(far, 4, 1, 0);
+}

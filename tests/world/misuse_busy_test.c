@@ -294,6 +294,7 @@ static void refuse_writes(misuse *m)
     ck_status(espl_tick_end(m->world), ESPL_ERR_BUSY);
     ck_status(espl_present(m->world, 1, NULL), ESPL_ERR_BUSY);
     ck_status(espl_rebase(m->world, NULL, point), ESPL_ERR_BUSY);
+    ck_status(espl_rebase(m->world, (int32_t[3]){1, 2, 3}, NULL), ESPL_ERR_BUSY);
 }
 
 // An executor whose jobs call the world back, once for each call of it.
