@@ -2,6 +2,7 @@
 #include "tests/changes.h"
 
 #include "tests/asserts.h"
+#include "tests/steps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ void side_register(espl_world *world)
             ck_abort_msg("component %u: %s", i, espl_status_name(status));
         }
     }
+    side_register_looks(world);
 }
 
 // Components that stand for one of the model: those from it on.
@@ -406,10 +408,11 @@ void side_compare_components(const test_side *side, const test_tape *tape, uint3
     if ((n->set & model_bit(MODEL_PEER)) != 0) {
         compare_peer(side, tape, node);
     }
+    side_compare_looks(side, tape, node);
+    side_compare_original(side, tape, node);
 }
 
-// Learn which node each index of a handle is.
-static void index_nodes(test_side *side, const test_model *model)
+void side_index_nodes(test_side *side, const test_model *model)
 {
     for (uint32_t i = 0; i < model->living_count; ++i) {
         const uint32_t index = side->handles[model->living[i]].index;
@@ -433,7 +436,7 @@ void side_compare_query(test_side *side, const test_tape *tape, const model_quer
     size_t got = 0, wanted = 0;
     espl_query q;
 
-    index_nodes(side, model);
+    side_index_nodes(side, model);
     for (uint32_t i = 0; i < model->living_count; ++i) {
         wanted += model_answers(model, model->living[i], query);
     }

@@ -90,6 +90,8 @@ void side_check_change(const test_side *side, const test_tape *tape, const opera
                        espl_status status);
 /// Compare the components of a living node, and whether it is enabled.
 void side_compare_components(const test_side *side, const test_tape *tape, uint32_t node);
+/// Learn in side->nodes which node each index of a living handle is.
+void side_index_nodes(test_side *side, const test_model *model);
 /// Compare what a query answers.
 void side_compare_query(test_side *side, const test_tape *tape, const model_query *query);
 

@@ -39,6 +39,7 @@ static uint32_t clone_closure(test_model *model, uint32_t count)
 
         to->set = from->set & ~model_bit(ESPL_PREFAB);
         to->values = from->values;
+        to->look = from->look;
         to->name = from->name;
         to->has_placement = from->has_placement;
         to->state = from->state;

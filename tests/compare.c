@@ -7,6 +7,7 @@
 #include "tests/oracle.h"
 #include "tests/picks.h"
 #include "tests/placing.h"
+#include "tests/steps.h"
 
 #include <stdlib.h>
 
@@ -232,5 +233,6 @@ void side_compare(test_side *side, const test_tape *tape)
             compare_dead(side, tape, node);
         }
     }
+    side_compare_originals(side, tape);
     compare_validation(side, tape);
 }

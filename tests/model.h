@@ -52,7 +52,11 @@ enum {
     MODEL_LOAD,                    // uint64_t
     MODEL_PEER,                    // a reference to an entity
     MODEL_BULK,                    // so many tags that all come and go together
-    MODEL_COMPONENT_END
+    MODEL_COMPONENT_END,
+    // Of renderables, which every side has: behind the tags of MODEL_BULK in a world.
+    MODEL_BOUNDS = 29,
+    MODEL_RENDERABLE,
+    MODEL_LAYERS,
 };
 
 /// Tags in MODEL_BULK, numbered from it on. With a role, a placement and MODEL_TAG two are missing
@@ -79,6 +83,11 @@ typedef struct model_values {
     uint32_t peer; // a node, dead or alive, or MODEL_NONE
 } model_values;
 
+/// What the values of the components of renderables are made of. Copied to clones.
+typedef struct model_look {
+    uint32_t bounds, renderable, layers;
+} model_look;
+
 /// What a placed node stores.
 typedef struct model_state {
     espl_transform local; // stretch and context are the node's own
@@ -94,6 +103,8 @@ typedef struct model_node {
     uint32_t name;                                // 0: none
     uint32_t set;                                 // components, but for placement and roles
     model_values values;                          // copied to clones
+    model_look look;                              // of the components that it has
+    uint32_t original;                            // number of its original; 0: none
     espl_link link;
     bool is_alive, is_doomed;
     bool has_placement; // without one it passes its parent's world through

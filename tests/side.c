@@ -41,6 +41,7 @@ void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
 void side_end(test_side *side)
 {
     espl_watch_destroy(side->watch);
+    side_end_renderables(side);
     espl_command_buffer_destroy(side->aliens);
     espl_command_buffer_destroy(side->batch);
     test_world_end(&side->test);

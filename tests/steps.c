@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Motion, presents and watches in tapes. They are drawn apart from the rest of an operation, from a hash of
-// its record, so that the operations around them stay as they are without them.
+// Motion, presents and watches in tapes, and which other steps a tape takes. Steps are drawn apart from the rest
+// of an operation, from a hash of its record, so that the operations around them stay as they are without them.
 #include "tests/steps.h"
 
 #include "tests/asserts.h"
@@ -13,13 +13,62 @@
 // --- Draws ---
 
 // In every fourth tape a step is taken now and then; in the others writes have flags that do nothing.
-bool tape_takes_step(const test_tape *tape)
+static bool takes_motion(const test_tape *tape)
 {
     uint64_t seed = tape->seed ^ 0x6d6f74696f6e;
     const bool moves = tape->moves || test_one_in(&seed, 4);
 
     return moves && !tape->is_still &&
            draw_aside(&tape->draw, 1) % (tape->model.history == 0 ? 12 : 8) == 0;
+}
+
+// Families of steps that a tape takes besides those of motion.
+enum { FAMILY_RENDERABLES = 1, FAMILY_COUNTERPARTS = 2, FAMILY_COUNT = 2 };
+
+static uint32_t families_of(const test_tape *tape)
+{
+    uint64_t seed = tape->seed ^ 0x66616d696c79;
+    uint32_t families = 0;
+
+    for (uint32_t i = 0; i < FAMILY_COUNT; ++i) {
+        families |= test_one_in(&seed, 3) ? 1U << i : 0;
+    }
+    return tape->is_still ? 0 : families & ~(tape->has_own_renderables ? FAMILY_RENDERABLES : 0U);
+}
+
+bool tape_takes_step(const test_tape *tape)
+{
+    return takes_motion(tape) || (families_of(tape) != 0 && draw_aside(&tape->draw, 20) % 6 == 0);
+}
+
+uint32_t pick_operand_aside(const test_tape *tape, uint64_t *random)
+{
+    static const uint32_t bad[] = {MODEL_NONE, MODEL_DEAD, MODEL_FOREIGN, TAPE_ALIEN};
+    const test_model *const model = &tape->model;
+
+    if (model->living_count == 0 || test_one_in(random, 24)) {
+        return bad[test_below(random, 4)];
+    }
+    return model->living[test_below(random, model->living_count)];
+}
+
+// A step of one of the families that the tape takes.
+static operation pick_of_family(const test_tape *tape)
+{
+    uint64_t random = draw_aside(&tape->draw, 21);
+    const uint32_t families = families_of(tape);
+    uint32_t family = test_below(&random, FAMILY_COUNT);
+    operation op = {.code = OP_STEP, .count = 1};
+
+    while ((families >> family & 1) == 0) {
+        family = (family + 1) % FAMILY_COUNT;
+    }
+    if (family == 0) {
+        pick_renderable_step(tape, &random, &op);
+    } else {
+        pick_original_step(tape, &random, &op);
+    }
+    return op;
 }
 
 static float pick_time(uint64_t *random)
@@ -30,7 +79,7 @@ static float pick_time(uint64_t *random)
     return kind < sizeof usual / sizeof *usual ? usual[kind] : test_between(random, 0, 1);
 }
 
-operation pick_step(const test_tape *tape)
+static operation pick_motion(const test_tape *tape)
 {
     static const tape_step moving[16] = {STEP_START,   STEP_STOP,    STEP_BEGIN,   STEP_BEGIN,
                                          STEP_BEGIN,   STEP_BEGIN,   STEP_BEGIN,   STEP_END,
@@ -47,6 +96,11 @@ operation pick_step(const test_tape *tape)
     op.time = pick_time(&random);
     op.ends_watch = test_one_in(&random, 4);
     return op;
+}
+
+operation pick_step(const test_tape *tape)
+{
+    return takes_motion(tape) ? pick_motion(tape) : pick_of_family(tape);
 }
 
 espl_write_kind pick_flagged(const test_tape *tape, espl_write_kind kind, uint32_t entry)
@@ -90,8 +144,23 @@ model_answer model_step(test_model *model, const operation *op)
         return none != 0 ? none : done | model_answer_of(ESPL_OVERFLOW);
     case STEP_COLLECT:
         return done;
+    case STEP_DRESS:
+        return model_dress(model, op);
+    case STEP_UPDATE:
+        return done | model_answer_of(ESPL_PARTLY);
+    case STEP_ORIGINAL:
+        return model_set_original(model, op);
+    case STEP_FOLLOW:
+        return model_follow(model, op);
+    case STEP_COUNT:
+        break;
     }
     abort();
+}
+
+bool step_destroys(const operation *op)
+{
+    return op->code == OP_STEP && op->step == STEP_FOLLOW && op->follow.removed_count != 0;
 }
 
 // --- A side ---
@@ -140,6 +209,16 @@ espl_status side_step(test_side *side, const test_tape *tape, const operation *o
         return espl_present(world, op->time, NULL);
     case STEP_COLLECT:
         return side->is_unseen ? ESPL_OK : collect(side, tape, op->ends_watch);
+    case STEP_DRESS:
+        return side_dress(side, tape, op);
+    case STEP_UPDATE:
+        return side->is_unseen ? ESPL_OK : side_update(side, tape, op);
+    case STEP_ORIGINAL:
+        return side_set_original(side, tape, op);
+    case STEP_FOLLOW:
+        return side_follow_changes(side, tape, op);
+    case STEP_COUNT:
+        break;
     }
     abort();
 }

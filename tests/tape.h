@@ -11,6 +11,9 @@
 #include "tests/model.h"
 #include "tests/support.h"
 
+#include <espalier/counterpart.h>
+#include <espalier/renderables.h>
+
 typedef enum opcode {
     OP_CREATE,
     OP_ATTACH,
@@ -65,8 +68,16 @@ typedef enum tape_step {
     STEP_BEGIN, // a tick
     STEP_END,
     STEP_PRESENT,
-    STEP_COLLECT // of a watch
+    STEP_COLLECT, // of a watch
+    // The rest comes in tapes of some seeds, each family by itself.
+    STEP_DRESS,    // components of renderables
+    STEP_UPDATE,   // of renderables
+    STEP_ORIGINAL, // set, or taken away
+    STEP_FOLLOW,
+    STEP_COUNT
 } tape_step;
+
+enum { STEP_NAMED = 4 }; // entities of one step at most
 
 enum { SIDE_CALLBACKS = 3 };
 
@@ -76,6 +87,23 @@ typedef struct side_call {
     uint32_t size, alignment;
     uint64_t seed; // 0: NULL, for zeros
 } side_call;
+
+/// Numbers of originals, as steps name them. Those behind the good ones are refused.
+enum {
+    ORIGINAL_GOOD = 12, // 1 to this; 0: null
+    ORIGINAL_OWN,       // of the tag of the world
+    ORIGINAL_TAGLESS,
+    ORIGINAL_PENDING,
+    ORIGINAL_END
+};
+
+/// What an STEP_FOLLOW repeats.
+typedef struct step_follow {
+    uint32_t removed[STEP_NAMED], written[STEP_NAMED]; // originals
+    uint32_t removed_count, written_count;
+    uint64_t values; // seed of the transforms
+    bool is_world, is_added, keeps, is_plain;
+} step_follow;
 
 typedef struct operation {
     opcode code;
@@ -109,9 +137,14 @@ typedef struct operation {
     model_change change;
     model_query query;
     tape_step step;
-    uint32_t history; // of motion
-    float time;       // to present
-    bool ends_watch;  // that is collected
+    uint32_t history;           // of motion
+    float time;                 // to present
+    bool ends_watch;            // that is collected, or renderables that are updated
+    bool is_held;               // the mirror that was acquired before an update
+    uint32_t named[STEP_NAMED]; // [count] operands that are dressed
+    model_look look;            // that they are given
+    step_follow follow;
+    uint32_t original; // number
 } operation;
 
 typedef enum tape_shape {
@@ -150,8 +183,9 @@ typedef struct test_tape {
     opcode code;
     const char *note; // NULL, or the case at hand, for the failure message
     tape_style style;
-    bool moves;    // takes steps, whatever the seed says
-    bool is_still; // takes none
+    bool moves;               // takes steps, whatever the seed says
+    bool is_still;            // takes none
+    bool has_own_renderables; // of the driver: the tape has none
     test_model model;
     uint32_t recent;   // last child attached
     uint32_t *pending; // [pending_count] node of the model, MODEL_DEAD while not born
@@ -251,9 +285,14 @@ typedef struct test_side {
     uint32_t capacity, mapped; // nodes [0, mapped) have their handles
     espl_entity foreign, alien, dead;
     espl_command_buffer *aliens, *batch;
-    espl_watch *watch;    // NULL: none
-    bool is_unseen;       // never presented nor collected
-    espl_entity *pending; // [pending_capacity] by number
+    espl_watch *watch;             // NULL: none
+    espl_renderables *renderables; // NULL: none; with `visible`
+    espl_visible *visible;
+    const espl_mirror *mirror;           // NULL, or the one that was acquired last
+    uint64_t mirror_hash, mirror_number; // of it; of the last update
+    bool reads_apart;                    // a mirror stays valid over updates
+    bool is_unseen;                      // never presented nor collected
+    espl_entity *pending;                // [pending_capacity] by number
     uint32_t pending_capacity;
     espl_entity fresh[TAPE_COUNT_LIMIT];
     espl_write *writes; // [write_capacity] of an OP_BATCH

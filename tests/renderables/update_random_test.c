@@ -197,6 +197,7 @@ static void run_at_once(uint64_t seed, uint32_t population, size_t rounds, tally
     seeing s;
 
     tape_begin(&tape, seed, population);
+    tape.has_own_renderables = true;
     side_begin(&side, 1, NULL);
     begin_seeing(&s, side.world, seed);
     for (size_t round = 1; round <= rounds && !tape_is_worn(&tape); ++round) {

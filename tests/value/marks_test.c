@@ -57,6 +57,7 @@ typedef struct look {
     chunk_look *chunks;
     size_t chunk_count;
     char (*names)[TEXT_SIZE]; // by index
+    espl_entity *originals;   // by index
     uint64_t version;
     uint32_t moment, rolled, rolled_before;
 } look;
@@ -136,6 +137,14 @@ static void look_at_names(look *l, const espl__names *names)
     }
 }
 
+static void look_at_originals(look *l, const espl__counterparts *counterparts)
+{
+    l->originals = test_array(l->head.records + 1, sizeof *l->originals);
+    for (uint32_t i = 0; i < l->head.records; ++i) {
+        l->originals[i] = espl__original_of(counterparts, i);
+    }
+}
+
 static void look_at_sides(look *l, const espl__forest *forest)
 {
     const size_t slots = l->head.slots + (size_t)1;
@@ -187,7 +196,8 @@ static look *look_at(espl_world *world)
     *l = (look){.image = test_image_of(world), .version = world->store.version};
     memcpy(&l->head, l->image.bytes, sizeof l->head);
     l->at = espl__image_room(sizeof l->head) +
-            (size_t)(l->head.registry_size + l->head.sets_size + l->head.names_size);
+            (size_t)(l->head.registry_size + l->head.sets_size + l->head.names_size) +
+            l->head.originals * sizeof(espl__image_original);
     espl__manifest_trees(&world->forest, &(espl__area_visitor){find_area, l});
     espl__manifest_rows(&world->store, &(espl__area_visitor){find_area, l});
     espl__manifest_nodes(&world->forest, &(espl__area_visitor){find_area, l});
@@ -205,6 +215,7 @@ static look *look_at(espl_world *world)
     look_at_sides(l, &world->forest);
     look_at_chunks(l, &world->store);
     look_at_names(l, &world->store.names);
+    look_at_originals(l, &world->store.counterparts);
     l->moment = espl__forest_moment(&world->forest);
     l->rolled = world->forest.tracks.rolled;
     l->rolled_before = world->forest.tracks.rolled_before;
@@ -223,6 +234,7 @@ static void look_end(look *l)
     }
     free(l->chunks);
     free(l->names);
+    free(l->originals);
     free(l->is_near);
     free(l->owners);
     free(l->extra);
@@ -458,6 +470,9 @@ static void compare_entities(const espl_world *world, const look *was, const loo
                       "record %u: row %u %u, slot %u %u", i, a->row, b->row, a->slot, b->slot);
         ck_assert_msg(is_index_marked(world, was, i) || strcmp(was->names[i], now->names[i]) == 0,
                       "name of %u: '%s' '%s'", i, was->names[i], now->names[i]);
+        ck_assert_msg(is_index_marked(world, was, i) ||
+                          espl_entity_equal(was->originals[i], now->originals[i]),
+                      "original of %u", i);
     }
 }
 

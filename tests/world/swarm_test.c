@@ -82,7 +82,7 @@ TEST(each_operation_that_is_recorded_is_left_out_by_some_seeds)
 // Steps are apart from the weights: some seeds take all kinds of them, and the others none.
 TEST(each_step_and_each_flag_comes_up)
 {
-    size_t steps[STEP_COLLECT + 1] = {0}, carried = 0, teleported = 0, past = 0, still = 0;
+    size_t steps[STEP_COUNT] = {0}, carried = 0, teleported = 0, past = 0, still = 0;
     uint64_t state = 5;
 
     for (int i = 0; i < SEEDS; ++i) {
@@ -107,11 +107,11 @@ TEST(each_step_and_each_flag_comes_up)
         still += taken == 0;
         tape_end(&tape);
     }
-    for (int i = 0; i <= STEP_COLLECT; ++i) {
+    for (int i = 0; i < STEP_COUNT; ++i) {
         ck_assert_uint_gt(steps[i], SEEDS / 20);
     }
     ck_assert(carried > SEEDS / 20 && teleported > SEEDS / 20 && past > SEEDS / 20);
-    ck_assert_uint_gt(still, SEEDS / 2);
+    ck_assert_uint_gt(still, SEEDS / 4);
 }
 
 TEST(each_shape_and_each_kind_of_value_comes_up)

@@ -5,6 +5,7 @@
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/stage.h"
+#include "tests/steps.h"
 
 #include <stdio.h>
 
@@ -18,10 +19,12 @@ typedef struct pair {
     bool has_parted;
 } pair;
 
-static bool is_destroy(opcode code)
+static bool is_destroy(const operation *op)
 {
-    return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY ||
-           code == OP_DESTROY_MANY || code == OP_CLEAR;
+    const opcode code = op->code;
+
+    return step_destroys(op) || code == OP_DESTROY || code == OP_DESTROY_SUBTREE ||
+           code == OP_DESTROY_ONLY || code == OP_DESTROY_MANY || code == OP_CLEAR;
 }
 
 // In every other tape destroys lack memory too, which puts roles off.
@@ -60,7 +63,7 @@ static espl_status run_without(pair *p, test_tape *tape, const operation *op)
 {
     test_side *const side = &p->faulted;
     test_heap *const heap = &side->test.heap;
-    const bool may_fail = is_one_call(op->code) && (!is_destroy(op->code) || destroys_fail(tape));
+    const bool may_fail = is_one_call(op->code) && (!is_destroy(op) || destroys_fail(tape));
     espl_status status = ESPL_ERR_NO_MEMORY;
     uint64_t before[2];
 
