@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One entity in several worlds: counterparts, and worlds that follow each other.
-import { checkBoolean, checkHandle, checkHandles, checkList, checkNumbers, checkObject, choose } from "./checks.js";
+import {
+    checkBoolean, checkHandle, checkHandles, checkList, checkNumber, checkNumbers, checkObject, choose,
+} from "./checks.js";
 import {
     SCRATCH_VALUE, align, getHandle, heap, pointerOf, putHandle, scratch, settle, wasm, zero,
 } from "./engine.js";
@@ -20,6 +22,9 @@ const TRANSFORM_WORDS = 12;
 const LISTS = { removed: 0, added: 4, changed: 8 };
 const COUNTS = 12;
 const TRANSFORMS = { addedWorlds: 28, changedWorlds: 32, addedLocals: 36, changedLocals: 40 };
+const CELLS = { addedCells: 64, changedCells: 68 };
+const CELL_SIZE = 60;
+const CELL_WORDS = 4;
 
 // Write a handle at an address that is a multiple of 4.
 function putEntity(address, entity) {
@@ -48,7 +53,7 @@ function putPlacing(address, from, { extent = "owned", parent = 0n, before = 0n,
     return address;
 }
 
-/** Write C's espl_changes, of which espl_follow() reads the handles and the transforms of these names. */
+/** Write C's espl_changes, of which espl_follow() reads the handles, cells, and the transforms of these names. */
 function putChanges(address, changes, names) {
     const handles = Object.keys(LISTS).map((name) =>
         ({ name, list: checkHandles(changes[name], `changes.${name}`), type: BigUint64Array }));
@@ -58,15 +63,22 @@ function putChanges(address, changes, names) {
 
         return { name, list: checkNumbers(changes[name], count, `changes.${name}`), type: Float32Array };
     });
+    const cellSize = checkNumber(changes.cellSize ?? 0, "changes.cellSize");
+    const cells = cellSize === 0 ? [] : Object.keys(CELLS).map((name, i) => {
+        const count = CELL_WORDS * [added, changed][i];
+
+        return { name, list: checkNumbers(changes[name], count, `changes.${name}`, Int32Array), type: Int32Array };
+    });
     // Before the first take, which may detach them.
-    const arrays = [...handles, ...transforms].map((array) =>
+    const arrays = [...handles, ...transforms, ...cells].map((array) =>
         ({ ...array, count: array.list.length, at: addressOf(array.list, array.type) }));
     const packer = new Packer(arrays.reduce((sum, { count, type, at }) =>
         sum + (at === 0 ? align(count * type.BYTES_PER_ELEMENT) : 0), 0));
 
     zero(address, CHANGES_BYTES);
+    heap.f32[(address + CELL_SIZE) >> 2] = cellSize;
     for (const { name, list, type, count, at } of arrays) {
-        heap.u32[(address + (LISTS[name] ?? TRANSFORMS[name])) >> 2] = packer.put(list, type, at);
+        heap.u32[(address + (LISTS[name] ?? TRANSFORMS[name] ?? CELLS[name])) >> 2] = packer.put(list, type, at);
         if (type === BigUint64Array) {
             heap.u32[(address + COUNTS + LISTS[name]) >> 2] = count;
         }

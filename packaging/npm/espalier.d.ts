@@ -544,6 +544,12 @@ export interface ChangesLike {
     readonly addedLocals?: Numbers | null;
     /** For each of `changed`. */
     readonly changedLocals?: Numbers | null;
+    /** With `cellSize`: as Changes has them. A root or solo of a world with cells gets the cell of its original. */
+    readonly addedCells?: Numbers | null;
+    /** For each of `changed`. */
+    readonly changedCells?: Numbers | null;
+    /** World.cellSize of the other world. Default: 0, the cells are not read. */
+    readonly cellSize?: number;
 }
 
 /** How to follow another world. */
@@ -1298,6 +1304,15 @@ export class Changes {
     readonly changedLocals: Float32Array | null;
     /** For each of `changed` what was reported last; null without `before`. */
     readonly changedBefore: Float32Array | null;
+    /**
+     * For each of `added` four whole numbers: the cell of its hierarchy, and 1 where it has no parent, else 0; null
+     * without "cell".
+     */
+    readonly addedCells: Int32Array | null;
+    /** For each of `changed`, as `addedCells`. */
+    readonly changedCells: Int32Array | null;
+    /** World.cellSize of a watch with "cell"; else 0. */
+    readonly cellSize: number;
     /** Of this collect, for Watch.collect(). */
     readonly moment: bigint;
     /** The look went so far back that `changed` has all entities of blocks in which some changed. */

@@ -242,6 +242,11 @@ AT(espl_changes, changed_locals, 40);
 AT(espl_changes, changed_before, 44);
 AT(espl_changes, moment, 48);
 AT(espl_changes, is_coarse, 56);
+AT(espl_changes, cell_size, 60);
+AT(espl_changes, added_cells, 64);
+AT(espl_changes, changed_cells, 68);
+SIZE(espl_changed_cell, 16);
+AT(espl_changed_cell, is_top, 12);
 
 SIZE(espl_origin, 24);
 AT(espl_origin, offset, 12);

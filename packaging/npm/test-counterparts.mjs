@@ -2,6 +2,7 @@
 // What the package promises of one entity in several worlds.
 import "./test-calls.mjs";
 import assert from "node:assert/strict";
+import test from "node:test";
 import { NULL_ENTITY, World } from "espalier";
 import { createTree, draw, drawLocal, refuses, withWorld } from "./test-support.mjs";
 
@@ -110,6 +111,24 @@ withWorlds("arrays of another worker are followed, and world transforms", (game,
     assert.ok(editor.isAlive(model));
     assert.equal(editor.follow(last, { kind: "world", removed: "entity" }).destroyed, 1);
     assert.ok(!editor.isAlive(model) && !game.isAlive(arm));
+});
+
+test("roots and solos follow into cells", () => {
+    const sea = new World({ cellSize: 2048 }), chart = new World({ cellSize: 2048 });
+    const ship = sea.create({ position: [1, 2, 3] }), watch = sea.watch({ kinds: ["local", "cell"] });
+    const drawn = chart.placeCounterparts(sea, ship);
+
+    sea.setCell(ship, [5, -6, 7]);
+    const changes = watch.collect();
+    assert.equal(chart.follow(changes).written, 1);
+    assert.deepEqual([...chart.getCell(drawn)], [5, -6, 7]);
+    const { removed, added, changed, addedLocals, changedLocals } = changes;
+    chart.follow({ removed, added, changed, addedLocals, changedLocals, addedCells: [8, 0, 0, 1], changedCells: [],
+        cellSize: 2048 });
+    assert.deepEqual([...chart.getCell(drawn)], [8, 0, 0]);
+    assert.throws(() => chart.follow({ removed, added, changed, addedLocals, changedLocals, cellSize: 2048 }), TypeError);
+    sea.close();
+    chart.close();
 });
 
 withWorlds("two worlds that follow each other come to rest", (left, right) => {

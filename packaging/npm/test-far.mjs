@@ -78,7 +78,10 @@ withSea("an absolute position has the precision of a number, however it is writt
 
 withSea("a rebase by cells changes no transform, and recenter() no absolute position", (world, ship, mast, buoy) => {
     const watch = world.watch({ kinds: ["world", "cell"] });
-    watch.collect();
+    const first = watch.collect();
+    assert.deepEqual([[...first.added], [...first.addedCells], first.cellSize],
+        [[ship, mast, buoy], [1000, -2, 0, 1, 1000, -2, 0, 0, 1001, -2, 0, 1], SIZE]);
+    assert.equal(world.watch().collect().addedCells, null);
     world.rebase([-1000, 2, 0]);
     const { changed, kinds } = watch.collect();
 

@@ -257,7 +257,7 @@ test("after close() every method throws", () => {
     refuseAll(batch, () => [], ["capacity"]);
     refuseAll(watch, argumentsOf, ["close"]);
     refuseAll(history, (name) => name === "hash" ? [1] : argumentsOf(name), ["close"]);
-    refuseAll(changes, () => [], ["moment", "isCoarse"]);
+    refuseAll(changes, () => [], ["moment", "isCoarse", "cellSize"]);
     refuseAll(renderables, (name) => name === "reserve" ? [1] : argumentsOf(name), ["close"]);
     refuseAll(mirror, (name) => name === "write" ? [0, instances] : argumentsOf(name), []);
     refuseAll(visible, (name) => name === "write" ? [instances] : argumentsOf(name), ["close"]);

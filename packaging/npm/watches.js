@@ -11,8 +11,9 @@ import { World } from "./world.js";
 
 const WATCH_DEF_BYTES = 40;
 // The bytes of C's espl_changes that are read as words of 32 bits: the addresses and the counts.
-const LISTS_BYTES = 48;
+const LISTS_BYTES = 72;
 const TRANSFORM_WORDS = 12;
+const CELL_WORDS = 4;
 
 /** Key of the method by which a watch ends what it collected before. */
 const END = Symbol("end");
@@ -22,15 +23,18 @@ export class Changes {
     #lists;
     #moment;
     #isCoarse;
+    #cellSize;
 
     /** @param has  which lists the watch is made for. */
     constructor(address, has) {
         const [removed, added, changed, removedCount, addedCount, changedCount, kinds, addedWorlds,
-            changedWorlds, addedLocals, changedLocals, changedBefore] =
+            changedWorlds, addedLocals, changedLocals, changedBefore, , , , , addedCells, changedCells] =
             heap.u32.subarray(address >> 2, (address + LISTS_BYTES) >> 2);
         const handles = (at, count) => ({ type: BigUint64Array, at, count, view: new CachedView() });
         const transforms = (at, count, isThere = true) => isThere
             ? { type: Float32Array, at, count: TRANSFORM_WORDS * count, view: new CachedView() } : null;
+        const cells = (at, count) => has.cells
+            ? { type: Int32Array, at, count: CELL_WORDS * count, view: new CachedView() } : null;
 
         this.#lists = {
             removed: handles(removed, removedCount),
@@ -42,9 +46,12 @@ export class Changes {
             addedLocals: transforms(addedLocals, addedCount, has.locals),
             changedLocals: transforms(changedLocals, changedCount, has.locals),
             changedBefore: transforms(changedBefore, changedCount, has.before),
+            addedCells: cells(addedCells, addedCount),
+            changedCells: cells(changedCells, changedCount),
         };
         this.#moment = heap.u64[(address + 48) >> 3];
         this.#isCoarse = heap.u8[address + 56] !== 0;
+        this.#cellSize = heap.f32[(address + 60) >> 2];
     }
 
     [END]() {
@@ -101,6 +108,18 @@ export class Changes {
         return this.#show("changedBefore");
     }
 
+    get addedCells() {
+        return this.#show("addedCells");
+    }
+
+    get changedCells() {
+        return this.#show("changedCells");
+    }
+
+    get cellSize() {
+        return this.#cellSize;
+    }
+
     get moment() {
         return this.#moment;
     }
@@ -147,7 +166,7 @@ export class Watch extends Owned {
         heap.u32.set([filter, flags], def >> 2);
         settle(wasm.espl_watch_create(pointer, def, scratch), world);
         super(world, heap.u32[scratch >> 2], wasm.espl_watch_destroy);
-        this.#has = { locals: (bits & watchKinds.local) !== 0, before };
+        this.#has = { locals: (bits & watchKinds.local) !== 0, cells: (bits & watchKinds.cell) !== 0, before };
     }
 
     collect(since = 0n) {

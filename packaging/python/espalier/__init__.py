@@ -100,7 +100,7 @@ from ._values import (
     inspect_archive,
     patch_archive,
 )
-from ._watches import Changes, Watch
+from ._watches import CHANGED_CELL, Changes, Watch
 
 _number = _lib.espl_version()
 #: The version of the library that is inside, "major.minor.patch".
@@ -115,6 +115,7 @@ __all__ = [
     "BOUNDS",
     "BusyError",
     "Camera",
+    "CHANGED_CELL",
     "Changes",
     "Chunk",
     "Clip",

@@ -14,7 +14,7 @@ from ._native import ffi, lib
 from ._structure import bool_of
 from ._transform import Transform, pointer_or_null
 from ._types import ENTITY, NULL, TRANSFORM, Entity, EntityLike, Extent, Space
-from ._watches import Changes, Watches
+from ._watches import CHANGED_CELL, Changes, Watches
 
 
 class FollowReport(NamedTuple):
@@ -102,7 +102,8 @@ class Counterparts(Watches):
 
         Counterparts of removed entities are destroyed, with what `removed` says below them, unless `keep`.
         Then those of added and changed ones get the local transforms, which the watch must have, or the world
-        transforms. Raises ArgumentError, BusyError, OutOfMemoryError, LimitError.
+        transforms. With the cells of a watch of Watched.CELL a root or solo gets the cell of its original, where this
+        world has cells. Raises ArgumentError, BusyError, OutOfMemoryError, LimitError.
         """
         is_local = space == Space.LOCAL
         names = ("added_locals", "changed_locals") if is_local else ("added_worlds", "changed_worlds")
@@ -112,11 +113,15 @@ class Counterparts(Watches):
             name: np.ascontiguousarray(getattr(changes, name), dtype=ENTITY)
             for name in ("removed", "added", "changed")
         }
-        for name in names:
-            arrays[name] = np.ascontiguousarray(getattr(changes, name), dtype=TRANSFORM)
+        lists = dict.fromkeys(names, TRANSFORM)
+        if changes.cell_size != 0:
+            lists.update(added_cells=CHANGED_CELL, changed_cells=CHANGED_CELL)
+        for name, dtype in lists.items():
+            arrays[name] = np.ascontiguousarray(getattr(changes, name), dtype=dtype)
             if len(arrays[name]) != len(arrays[name.split("_")[0]]):
-                raise ValueError(f"{name} must have a transform for each entity")
+                raise ValueError(f"{name} must have one for each entity")
         given = ffi.new("native_changes *")
+        given.cell_size = changes.cell_size
         for name, array in arrays.items():
             setattr(given, name, address(array))
         for name in ("removed", "added", "changed"):

@@ -19,6 +19,8 @@ from ._types import ENTITY, TRANSFORM, Handles, Include, Watched
 _BEFORE = int(lib.ESPL_WATCH_BEFORE)
 _ALL_KINDS = Watched.WORLD | Watched.LOCAL | Watched.SHOWN | Watched.CELL
 _KIND = np.dtype(np.uint8)
+#: The numpy type of Changes.added_cells: the cell of the hierarchy, and 1 for an entity without a parent, else 0.
+CHANGED_CELL = np.dtype([("cell", np.int32, 3), ("is_top", np.uint32)])
 
 
 class Changes(NamedTuple):
@@ -46,6 +48,12 @@ class Changes(NamedTuple):
     moment: int
     #: The look went so far back that `changed` has all entities of blocks in which some changed.
     is_coarse: bool
+    #: (n,) of CHANGED_CELL, for each of `added`; None without Watched.CELL.
+    added_cells: npt.NDArray[Any] | None = None
+    #: (n,) of CHANGED_CELL, for each of `changed`; None without Watched.CELL.
+    changed_cells: npt.NDArray[Any] | None = None
+    #: World.cell_size with Watched.CELL, else 0.
+    cell_size: float = 0.0
 
     def __bool__(self) -> bool:
         """Tell whether an entity was removed or added, or changed."""
@@ -114,6 +122,7 @@ class Watch:
             int(collected.changed_count),
         )
         has_locals, has_before = self._flags & Watched.LOCAL, self._flags & _BEFORE
+        has_cells = self._flags & Watched.CELL
         return Changes(
             _copy(collected.removed, removed, ENTITY),
             _copy(collected.added, added, ENTITY),
@@ -126,6 +135,9 @@ class Watch:
             _copy(collected.changed_before, changed, TRANSFORM) if has_before else None,
             int(collected.moment),
             bool(collected.is_coarse),
+            _copy(collected.added_cells, added, CHANGED_CELL) if has_cells else None,
+            _copy(collected.changed_cells, changed, CHANGED_CELL) if has_cells else None,
+            float(collected.cell_size),
         )
 
     def close(self) -> None:

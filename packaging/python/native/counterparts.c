@@ -50,7 +50,10 @@ int native_follow(native_world *w, const native_changes *changes, int kind, int 
                                     .added_worlds = changes->added_worlds,
                                     .changed_worlds = changes->changed_worlds,
                                     .added_locals = changes->added_locals,
-                                    .changed_locals = changes->changed_locals};
+                                    .changed_locals = changes->changed_locals,
+                                    .added_cells = changes->added_cells,
+                                    .changed_cells = changes->changed_cells,
+                                    .cell_size = changes->cell_size};
     const espl_follow_def def = {
         .kind = (espl_follow_kind)kind, .removed = (espl_extent)removed, .flags = flags};
 

@@ -119,6 +119,8 @@ typedef struct native_rewind {
 typedef struct native_changes {
     const void *removed, *added, *changed, *kinds;
     const void *added_worlds, *changed_worlds, *added_locals, *changed_locals, *changed_before;
+    const void *added_cells, *changed_cells;
+    float cell_size;
     size_t removed_count, added_count, changed_count;
     uint64_t moment;
     int is_coarse;

@@ -52,6 +52,29 @@ class Linked(WorldCase):
         self.assertEqual(self.world.local_transforms([shown])["position"].tolist(), [[7, 0, 0]])
         self.assertEqual(len(self.world.children(shown)), 0)
 
+    def test_roots_follow_into_cells(self):
+        with espalier.World(tag=5, cell_size=2048) as sea, espalier.World(tag=6, cell_size=2048) as chart:
+            ship = sea.create(position=(1, 2, 3))
+            mast = sea.create(parent=ship)
+            shown = chart.place(sea, ship)
+            with sea.watch(kinds=Watched.LOCAL | Watched.CELL) as watch:
+                sea.write_one(ship, espalier.Write.CELL, (5, -6, 7))
+                changes = watch.collect()
+            self.assertEqual(changes.cell_size, 2048)
+            self.assertEqual(changes.added_cells["cell"].tolist(), [[5, -6, 7]] * 2)
+            self.assertEqual(changes.added_cells["is_top"].tolist(), [1, 0])
+            self.assertEqual(len(changes.changed_cells), 0)
+            self.assertEqual(chart.follow(changes).written, 2)
+            self.assertEqual(chart.read(chart.counterpart(mast), espalier.Read.CELL).tolist(), [5, -6, 7])
+            moved = changes._replace(added_cells=np.array([((8, 0, 0), 1), ((8, 0, 0), 0)], espalier.CHANGED_CELL))
+            chart.follow(moved)
+            self.assertEqual(chart.read(shown, espalier.Read.CELL).tolist(), [8, 0, 0])
+            with self.assertRaises(ValueError):
+                chart.follow(changes._replace(changed_cells=moved.added_cells))
+        with self.game.watch() as watch:
+            changes = watch.collect()
+        self.assertEqual((changes.added_cells, changes.cell_size), (None, 0))
+
     def test_changes_that_cannot_be_followed_are_refused(self):
         self.world.place(self.game, self.ship)
         with self.game.watch() as watch:
