@@ -67,7 +67,10 @@ void moves()
 {
     sea s;
     auto seen = s.world.create_watch(ESPL_WATCH_WORLD | ESPL_WATCH_CELL).value();
-    (void)seen.collect().value();
+    const auto first = seen.collect().value();
+    demand(first.added_cells().size() == 3 && first.added_cells()[1].cell[0] == 1000 &&
+               first.added_cells()[1].is_top == 0 && first.changed_cells().empty(),
+           "a watch of cells has them");
 
     s.world.rebase({-1000, 2, 0}).value();
     const auto moved = seen.collect().value();
