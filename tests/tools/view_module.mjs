@@ -4,6 +4,7 @@
 //     node view_module.mjs hashes PAGE        the hashes of each frame, as "espalier replay --hashes" prints them
 //     node view_module.mjs scrub PAGE         frames in any order, by images, have the bits of the first playing
 //     node view_module.mjs cull PAGE PROGRAM TAPE   what cameras see is what PROGRAM (culled.c) sees of the tape
+//     node view_module.mjs places PAGE        cells, absolute positions and originals of the first four entities
 //     node view_module.mjs hostile PAGE       cut and changed tapes are refused or played, and stop nothing
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -260,6 +261,21 @@ function poke(bytes) {
     return m.count;
 }
 
+/** What is said of the places of the first entities at the end of the tape. */
+function places(bytes) {
+    const m = new Module(bytes, false);
+
+    m.call("view_run", m.count);
+    m.call("scene_read", 1, 0);
+    for (let entity = 0; entity < 4; ++entity) {
+        const text = m.text("details_places", entity).trim();
+
+        if (text !== "") {
+            console.log(`${m.text("details_name", entity)}: ${text.replaceAll("\n", ", ").replaceAll("\t", " ")}`);
+        }
+    }
+}
+
 function hostile(bytes) {
     const m = new Module(bytes, false);
     const seen = new Set();
@@ -299,6 +315,8 @@ try {
         tapes.forEach(scrub);
     } else if (command === "cull") {
         tapes.forEach(cull);
+    } else if (command === "places") {
+        tapes.forEach(places);
     } else if (command === "hostile") {
         tapes.forEach(hostile);
     } else {

@@ -179,6 +179,25 @@ else
     skip "a tape with rewinds: the same bits" "the example that goes back is not built"
 fi
 
+# A tape of a world with cells of 2048: a ship at 3e9 -0.25 0, and its mast, 5 above it, which has an original.
+if command -v base64 >/dev/null; then
+    base64 -d >"$scratch/far.tape" <<'EOF'
+ZXNwbHRhcGUJAAAAAQAAAAQDAgEfGIAMAAABAAAAAAAXAAAAAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAQAAAAAAAAAA
+AAAAMAAAAAAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAIA/AACAPwAAgD8AAIA/AAAAAAAAAAAAGAAAAAABAAABBAAAAHNo
+aXAAFwAAAAABAAAAAAAAAAAAAAAAAAAAAAEAAAEAAAAAAAAAAAEAAAAAAAAAAAAAADAAAAAAAAAAAAAAAAAAAAAAAIA/AAAAAAAA
+oEAAAAAAAACAPwAAgD8AAIA/AACAPwAAAAAAAAAAABgBAAAAAQAAAQQAAABtYXN0AA4BG88PAQAAgBa0zIMBAKD+////fv///34A
+KAEAAAAAAAAAAQAAAAEAAAEHAAAAAQAAYwABAAAAAGCv7RBZIODNAA==
+EOF
+    run view -q -o "$scratch/page.html" "$scratch/far.tape"
+    test "$status" -eq 0 && module places && cat >"$scratch/wanted" <<'EOF' && cmp -s "$scratch/out" "$scratch/wanted"
+ship: cell 1464844 0 0, absolute position 3000000000 -0.25 0
+mast: cell 1464844 0 0, absolute position 3000000000 4.75 0, counterpart of 7.1660944385
+EOF
+    ok "a node of a large world has its cell, its absolute position and its original"
+else
+    skip "a node of a large world has its cell" "no base64"
+fi
+
 run view -q -o "$scratch/page.html" --frames 4 "$walk" && take_tape && cp "$scratch/tape" "$scratch/four.tape"
 run view -q -o "$scratch/page.html" --frames 3 "$scratch/four.tape"
 test "$status" -eq 0 && module hashes && test "$(wc -l <"$scratch/out")" -eq 3
