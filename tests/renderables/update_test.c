@@ -432,30 +432,6 @@ TEST(update_finds_an_image_and_an_empty_world)
     end();
 }
 
-// A compaction makes the pool smaller, and it grows again before the next update, by slots that no node has.
-TEST_LOOP(slots_that_a_compaction_dropped_have_no_member, 1, 40)
-{
-    espl_entity roots[40], child;
-
-    begin(NULL);
-    for (int i = 0; i < 40; ++i) {
-        roots[i] = make(test_null, (float)i);
-    }
-    (void)see(&s);
-    for (int i = 1; i < 40; ++i) {
-        ck_ok(espl_destroy(w, roots[i], ESPL_EXTENT_OWNED));
-    }
-    ck_ok(espl_compact(w));
-    for (int i = 0; i < _i; ++i) {
-        ck_ok(espl_create_node(w, roots[0], NULL, NULL, &child));
-    }
-    test_world_is_valid(w);
-    (void)see(&s);
-    ck_assert_uint_eq(count_renderables(&s), 1);
-    test_world_is_valid(w);
-    end();
-}
-
 // --- Memory ---
 
 TEST(bytes_of_the_user_are_in_the_mirror)
