@@ -126,7 +126,8 @@ test("roots and solos follow into cells", () => {
     chart.follow({ removed, added, changed, addedLocals, changedLocals, addedCells: [8, 0, 0, 1], changedCells: [],
         cellSize: 2048 });
     assert.deepEqual([...chart.getCell(drawn)], [8, 0, 0]);
-    assert.throws(() => chart.follow({ removed, added, changed, addedLocals, changedLocals, cellSize: 2048 }), TypeError);
+    assert.throws(() => chart.follow({ removed, added, changed, addedLocals, changedLocals, cellSize: 2048 }),
+        TypeError);
     sea.close();
     chart.close();
 });
