@@ -125,17 +125,20 @@ typedef struct espl_follow_report {
 ///
 /// It is espl_destroy_many() of the counterparts of `removed`, and then one batch of writes
 /// (espl_write_batch()) of the counterparts of `added` and of `changed`, with ESPL_WRITE_LOCAL_TRANSFORM or
-/// ESPL_WRITE_WORLD_TRANSFORM. Entities without a counterpart are skipped, so that a program places those of
-/// `added` that it wants before or after. A write that is bit-equal changes nothing: worlds that follow each
-/// other by local transforms, in a circle too, come to rest.
+/// ESPL_WRITE_WORLD_TRANSFORM. Where espl_changes.is_plain says that no stretch and no user data are among
+/// them, and this world has none either, it is a batch of ESPL_WRITE_LOCAL_POSE, which costs less. Entities
+/// without a counterpart are skipped, so that a program places those of `added` that it wants before or
+/// after. A write that is bit-equal changes nothing: worlds that follow each other by local transforms, in a
+/// circle too, come to rest.
 ///
-/// Where the changes have cells (ESPL_WATCH_CELL) and this world has some too, a batch of ESPL_WRITE_CELL comes
-/// before that of transforms. A root or solo gets the cell of its original: by ESPL_FOLLOW_LOCAL where that is a
-/// root or solo as well, by ESPL_FOLLOW_WORLD in any case. World transforms of members are brought to the cell of
-/// their hierarchy, rounded once. Where the cells of both worlds have different sizes, the counterpart gets the
-/// cell nearest to the absolute position, or keeps its own if that is out of range, and the position is rounded
-/// once. A change of a cell is reported of roots alone, so that by ESPL_FOLLOW_WORLD counterparts of members that
-/// are roots are not told of a rebase by cells: rebase the world that follows as well.
+/// Where the changes have cells (ESPL_WATCH_CELL) and this world has some too, a batch of ESPL_WRITE_CELL
+/// comes before that of transforms. A root or solo gets the cell of its original: by ESPL_FOLLOW_LOCAL where
+/// that is a root or solo as well, by ESPL_FOLLOW_WORLD in any case. World transforms of members are brought
+/// to the cell of their hierarchy, rounded once. Where the cells of both worlds have different sizes, the
+/// counterpart gets the cell nearest to the absolute position, or keeps its own if that is out of range, and
+/// the position is rounded once. A change of a cell is reported of roots alone, so that by ESPL_FOLLOW_WORLD
+/// counterparts of members that are roots are not told of a rebase by cells: rebase the world that follows as
+/// well.
 ///
 /// @param changes  of a watch of a world with another tag, or arrays of the caller's own, from another process
 ///                 for example. Read: `removed`, `added`, `changed`, their counts, the transforms of the

@@ -104,6 +104,8 @@ typedef struct espl_changes {
     uint64_t moment;
     /// The look went so far back that `changed` has all entities of blocks in which some changed.
     bool is_coarse;
+    /// No transform of the world had a stretch other than 1, or user data: a follow costs less.
+    bool is_plain;
     /// espl_world_def.cell_size of the world with ESPL_WATCH_CELL; else 0.
     float cell_size;
     /// [added_count], [changed_count] cells as of this collect; NULL without ESPL_WATCH_CELL.

@@ -277,6 +277,11 @@ void espl__sides_free(espl__forest *forest);
 void espl__sides_release(espl__forest *forest);
 /// Return the bytes of that room.
 size_t espl__sides_bytes(const espl__forest *forest);
+/// Tell whether a tree has side arrays. Without them no node has a stretch, user data or inherit flags.
+static inline bool espl__forest_has_sides(const espl__forest *forest)
+{
+    return atomic_load_explicit(&forest->side_count, memory_order_relaxed) != 0;
+}
 /// Set the side arrays of a tree, NULL for none. Others are not freed, and the flags of slots stay.
 /// Precondition: reserved, where the tree has none yet.
 void espl__tree_put_side(espl__forest *forest, uint32_t tree, espl__side *side);

@@ -10,6 +10,7 @@
 #include "lib/world/refusals.h"
 #include "lib/world/tape.h"
 
+#include <stddef.h>
 #include <string.h>
 
 // What is followed.
@@ -308,6 +309,19 @@ static espl_status follow_cells(following_call *f, const char *call)
 
 // --- Steps ---
 
+// Where no transform of both worlds has a stretch or user data, a pose is all of it, and a batch of poses is
+// written window by window.
+static espl_write_kind write_kind(const following_call *f)
+{
+    const bool is_plain = f->changes->is_plain && !espl__forest_has_sides(&f->world->forest);
+
+    _Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose), "begins with its pose");
+    if (f->def->kind == ESPL_FOLLOW_WORLD) {
+        return ESPL_WRITE_WORLD_TRANSFORM;
+    }
+    return is_plain ? ESPL_WRITE_LOCAL_POSE : ESPL_WRITE_LOCAL_TRANSFORM;
+}
+
 // Write the transforms of the counterparts that are listed.
 static espl_status write_listed(following_call *f, const char *call)
 {
@@ -316,8 +330,7 @@ static espl_status write_listed(following_call *f, const char *call)
         .handles = {(const unsigned char *)f->entities, sizeof *f->entities},
         .values = (const unsigned char *)f->values,
         .value_size = sizeof *f->values,
-        .kind = f->def->kind == ESPL_FOLLOW_LOCAL ? ESPL_WRITE_LOCAL_TRANSFORM
-                                                  : ESPL_WRITE_WORLD_TRANSFORM,
+        .kind = write_kind(f),
         .count = f->entity_count,
     };
     espl_write_report written = {0};

@@ -439,6 +439,7 @@ static espl_status collect(espl_watch *watch, uint64_t since, espl_changes *out)
     *out = changes_of(&arrays, &counts);
     out->moment = watch->last;
     out->is_coarse = is_coarse;
+    out->is_plain = !espl__forest_has_sides(&world->forest);
     out->cell_size = (watch->flags & ESPL_WATCH_CELL) != 0 ? world->forest.cell_size : 0;
     return ESPL_OK;
 }

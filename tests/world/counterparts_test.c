@@ -641,6 +641,39 @@ TEST(a_follow_that_is_refused_changes_nothing)
     espl_watch_destroy(watch);
 }
 
+TEST(a_stretch_comes_and_goes_with_that_of_the_original)
+{
+    static const float stretch[3] = {1, 2, 3}, none[3] = {1, 1, 1};
+    espl_watch *const watch = watch_locals(far);
+    const espl_entity a = test_solo(far), b = test_solo(far);
+    const espl_entity mine = test_solo(w), other = test_solo(w);
+    espl_changes changes;
+
+    link_to(mine, a);
+    link_to(other, b);
+    // Only the world that follows has a stretch: it goes.
+    ck_ok(espl_set_stretch(w, mine, stretch));
+    ck_ok(espl_set_user_data(w, other, 7));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert(changes.is_plain);
+    ck_ok(espl_follow(w, &changes, NULL, NULL));
+    locals_agree(mine, a);
+    locals_agree(other, b);
+    // Neither has one.
+    ck_ok(espl_set_local_position(far, a, (float[3]){1, 2, 3}));
+    ck_ok(follow(w, watch, NULL, NULL));
+    locals_agree(mine, a);
+    ck_ok(espl_set_stretch(far, a, stretch));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert(!changes.is_plain);
+    ck_ok(espl_follow(w, &changes, NULL, NULL));
+    locals_agree(mine, a);
+    ck_ok(espl_set_stretch(far, a, none));
+    ck_ok(follow(w, watch, NULL, NULL));
+    locals_agree(mine, a);
+    espl_watch_destroy(watch);
+}
+
 TEST(a_counterpart_may_be_gone_before_its_original)
 {
     espl_watch *const watch = watch_locals(far);
