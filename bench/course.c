@@ -14,7 +14,7 @@ static const struct load *const loads[] = {
     &load_animate,  &load_roots,   &load_midframe, &load_bevy,    &load_spawn,  &load_mixed,
     &load_reparent, &load_aged,    &load_battle,   &load_giant,   &load_wide,   &load_readers,
     &load_watch,    &load_motion,  &load_cull,     &load_publish, &load_values, &load_deltas,
-    &load_history,  &load_follow,  &load_build,    &load_memory,
+    &load_history,  &load_follow,  &load_far,      &load_build,   &load_memory,
 };
 
 static const struct scheme *const schemes[] = {
@@ -22,7 +22,7 @@ static const struct scheme *const schemes[] = {
     &scheme_clustered,      &scheme_dirty_stream, &scheme_deferred,    &scheme_espalier,
     &scheme_onebyone,       &scheme_batch,        &scheme_compare,     &scheme_ticks,
     &scheme_eased,          &scheme_flat_cull,    &scheme_scalar_cull, &scheme_gather,
-    &scheme_clustered_cull, &scheme_copied,
+    &scheme_clustered_cull, &scheme_copied,       &scheme_celled,
 };
 
 enum { load_count = CASE_COUNT(loads), scheme_count = CASE_COUNT(schemes) };

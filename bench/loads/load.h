@@ -34,6 +34,7 @@ extern const struct load load_build;
 extern const struct load load_cull;
 extern const struct load load_deltas;
 extern const struct load load_every;
+extern const struct load load_far;
 extern const struct load load_follow;
 extern const struct load load_full;
 extern const struct load load_giant;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Load `memory`: bytes a node of a world that stands still, all-in. In some cases a watch has collected
-// twice, the second time nothing, or motion runs.
+// twice, the second time nothing, or motion runs; or the world has cells, or another one has counterparts of all
+// nodes, and bytes are those of that one.
 #include "bench/loads/load.h"
 
 #include <string.h>
@@ -10,11 +11,17 @@ static enum scheme_tracking tracking_of(const struct load_case *at)
     if (strstr(at->name, "watched") != NULL) {
         return TRACK_WORLDS;
     }
+    if (strstr(at->name, "followed") != NULL) {
+        return TRACK_COUNTERPARTS;
+    }
     return strstr(at->name, "ticked") != NULL ? TRACK_MOTION : TRACK_NOTHING;
 }
 
 static bool has_tracking(const struct scheme *scheme, enum scheme_tracking tracking)
 {
+    if (tracking == TRACK_COUNTERPARTS) {
+        return scheme->repeat != NULL;
+    }
     return tracking == TRACK_WORLDS ? scheme->collect != NULL : scheme->tick != NULL;
 }
 
@@ -22,9 +29,13 @@ static bool has_tracking(const struct scheme *scheme, enum scheme_tracking track
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
     const enum scheme_tracking tracking = tracking_of(at);
+    const bool is_celled = strstr(at->name, "celled") != NULL;
     const bool is_able =
         tracking == TRACK_NOTHING ? !scheme->is_variant : has_tracking(scheme, tracking);
 
+    if (is_celled) {
+        return scheme->bytes != NULL && scheme->rebase != NULL;
+    }
     return scheme->bytes != NULL && is_able;
 }
 
@@ -65,6 +76,8 @@ static const struct load_case cases[] = {
     {"500x20", {500, 20, 3}, 0, false},
     {"50000x20-watched", {50000, 20, 3}, 0, false},
     {"50000x20-ticked", {50000, 20, 3}, 0, false},
+    {"50000x20-celled", {50000, 20, 3}, 0, false},
+    {"50000x20-followed", {50000, 20, 3}, 0, false},
     {"500x20-watched", {500, 20, 3}, 0, false},
     {"500x20-ticked", {500, 20, 3}, 0, false},
 };

@@ -85,10 +85,11 @@ void scheme_wake_espalier(void)
     idle = ESPL_IDLE_SPIN;
 }
 
-static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned workers)
+static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned workers,
+                                      float cell_size)
 {
     struct scheme_world *const world = block_new(1, sizeof *world);
-    espl_world_def def = {.tag = 1};
+    espl_world_def def = {.tag = 1, .cell_size = cell_size};
 
     *world = (struct scheme_world){
         .workers = workers,
@@ -176,7 +177,13 @@ void espalier_plant(const struct scheme_world *world, const struct forest *fores
 
 struct scheme_world *espalier_create(const struct forest *forest, unsigned workers)
 {
-    struct scheme_world *const world = world_new(1, forest->count, workers);
+    return espalier_create_in_cells(forest, workers, 0);
+}
+
+struct scheme_world *espalier_create_in_cells(const struct forest *forest, unsigned workers,
+                                              float cell_size)
+{
+    struct scheme_world *const world = world_new(1, forest->count, workers, cell_size);
     const espl_component placement = ESPL_TRANSFORM;
 
     must(espl_create(world->world, &placement, 1, forest->count, world->nodes), "espl_create");
@@ -216,7 +223,7 @@ void espalier_resolve(const espl_command_buffer *commands, espl_entity *entities
 static struct scheme_world *create_copies(const struct forest *tree, const struct pose *root_locals,
                                           size_t copies, unsigned workers)
 {
-    struct scheme_world *const world = world_new(copies, tree->count, workers);
+    struct scheme_world *const world = world_new(copies, tree->count, workers, 0);
     espl_entity *const prefab = block_new(tree->count, sizeof *prefab);
     const espl_component components[] = {ESPL_TRANSFORM, ESPL_PREFAB};
 
@@ -303,11 +310,11 @@ static struct pose world_of(struct scheme_world *world, scheme_handle node)
     return entity_world(world, entity_from(node));
 }
 
-static size_t count_bytes(const struct scheme_world *world)
+size_t espalier_count_bytes(const struct scheme_world *world)
 {
     espl_world_stats stats;
 
-    espl_stats(world->world, &stats);
+    espl_stats(world->follower != NULL ? world->follower : world->world, &stats);
     return stats.bytes;
 }
 
@@ -486,7 +493,7 @@ const struct scheme scheme_espalier = {
     .handle_of = espalier_handle_of,
     .copy_worlds = espalier_copy_worlds,
     .world_of = world_of,
-    .bytes = count_bytes,
+    .bytes = espalier_count_bytes,
     .write = espalier_write,
     .write_each = write_each,
     .write_batch = espalier_write_batch,
@@ -526,6 +533,7 @@ const struct scheme scheme_espalier = {
     .cull = espalier_cull,
     .publish = espalier_publish,
     .copy_mirror = espalier_copy_mirror,
+    .shift = espalier_shift,
     .value = espalier_value,
     .archive_bytes = espalier_archive_bytes,
     .follow = espalier_follow,

@@ -27,6 +27,7 @@ struct frame_times {
     double values[VALUE_COUNT];
     double mark, rewind;        ///< Of a history: the last of each.
     double collect, follow;     ///< Of another world: the collect, and with it the follow.
+    double rebase;              ///< Of the whole world.
     double delta, patch, apply; ///< Of the archive of a frame.
 };
 
@@ -96,6 +97,7 @@ struct scheme_world {
     espl_pose *copied[COPIES_OF_WORLDS]; ///< [copied_count] by slot, in the scheme `copied`.
     uint32_t copied_first, copied_count; ///< Slots of the nodes.
     uint32_t copied_turn;                ///< The copy that was published last.
+    bool is_shifted;                     ///< In the load `far`, from the first shift on.
     struct frame_times times;            ///< Of the last frame.
 };
 
@@ -187,6 +189,11 @@ void espalier_number(struct scheme_world *world);
 
 // Calls of struct scheme.
 struct scheme_world *espalier_create(const struct forest *forest, unsigned workers);
+/// The same in a world with cells; a size of 0: without.
+struct scheme_world *espalier_create_in_cells(const struct forest *forest, unsigned workers,
+                                              float cell_size);
+size_t espalier_count_bytes(const struct scheme_world *world);
+void espalier_shift(struct scheme_world *world, const float offset[3]);
 void espalier_destroy(struct scheme_world *world);
 scheme_handle espalier_handle_of(struct scheme_world *world, uint32_t node);
 uint32_t espalier_number_of(struct scheme_world *world, scheme_handle node);

@@ -332,6 +332,13 @@ struct scheme {
     /// Copy out the worlds of the forest's nodes that were published last, the first count by number. [count] out.
     void (*copy_mirror)(struct scheme_world *world, struct pose *out, size_t count);
 
+    /// Move the whole world by an offset; then all worlds are current.
+    void (*shift)(struct scheme_world *world, const float offset[3]);
+    /// Move the whole world by cells.
+    void (*rebase)(struct scheme_world *world, const int32_t cells[3]);
+    /// Bring what is far from its cell to the nearest one: nothing is.
+    void (*recenter)(struct scheme_world *world);
+
     /// Make a value of the world, or the world from it.
     void (*value)(struct scheme_world *world, enum scheme_value what);
     /// Return the bytes of the archive.
@@ -355,6 +362,7 @@ struct scheme {
 };
 
 extern const struct scheme scheme_batch;
+extern const struct scheme scheme_celled;
 extern const struct scheme scheme_clustered;
 extern const struct scheme scheme_clustered_cull;
 extern const struct scheme scheme_compare;
