@@ -224,6 +224,33 @@ void cameras()
            "levels that are none are refused");
 }
 
+void far_cameras()
+{
+    espl_world_def def{};
+
+    def.cell_size = 2048;
+    auto world = espalier::world::make(&def).value();
+    auto drawn = world.create_renderables().value();
+    const auto box = world
+                         .create(espalier::at(5, 0, 0), drawn.bounds().with(unit_box),
+                                 drawn.renderable().with({1, 0, 0}))
+                         .value();
+    auto seen = espalier::visible::make().value();
+    espl_camera camera = between(0, 10);
+    float pose[8];
+    espalier::cell_vector cell{};
+
+    world.set_cell(box, {500000, 0, -3}).value();
+    (void)drawn.update().value();
+    camera.cell[0] = 500000, camera.cell[2] = -3;
+    const espl_camera both[] = {camera, between(0, 10)};
+    seen.cull(drawn.acquire(), both).value();
+    seen.write(0, espalier::instances().matrices(pose, ESPL_INSTANCE_POSE).cells({&cell, 1})).value();
+    demand(seen.count(0) == 1 && seen.count(1) == 0 && pose[4] == 5 &&
+               cell == espalier::cell_vector{500000, 0, -3},
+           "a camera in a cell sees what is near it, and cells are written");
+}
+
 } // namespace
 
 void renderables()
@@ -232,4 +259,5 @@ void renderables()
     mirrors();
     views();
     cameras();
+    far_cameras();
 }

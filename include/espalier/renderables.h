@@ -96,7 +96,7 @@ typedef struct espl_renderables_def {
     uint32_t readers; ///< 0: the thread that updates also reads; 1: one other thread reads
     float
         cell_size; ///< edge of a cell of the spatial order, world units; 0: chosen at the first update
-                   ///< that finds renderables
+                   ///< that finds renderables. Not that of espl_world_def
     uint32_t refile_budget; ///< renderables that one update may move to another cluster; 0: 2,048
     size_t user_size;       ///< bytes of the user in each mirror, at most 65,536
     uintptr_t reserved[6];  ///< Must be 0 (GROWTH in espalier(3)).
@@ -108,8 +108,7 @@ typedef struct espl_renderables_def {
 /// @param def  NULL means {0}; read during the call alone.
 /// @param out  unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; a cell_size that is negative or not finite; a user_size above
-///         65,536); ESPL_ERR_UNSUPPORTED (readers above 1, a word of `reserved` is not 0, or the world has
-///         cells, see espalier/far.h); ESPL_ERR_EXISTS (the world has renderables, or a component of one of the
+///         65,536); ESPL_ERR_UNSUPPORTED (readers above 1, a word of `reserved` is not 0); ESPL_ERR_EXISTS (the world has renderables, or a component of one of the
 ///         names with another size); ESPL_ERR_LIMIT (components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY. Components
 ///         may be registered where ESPL_ERR_NO_MEMORY is returned. O(size) in a world that marked no changes so
 ///         far.
@@ -183,7 +182,7 @@ ESPL_API void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_descri
 #define ESPL_CLUSTER_SIZE 128
 
 /// List the clusters whose renderables, values, poses or poses before differ from those of an earlier mirror:
-/// one that came to rest is listed once more. A cluster is a number below espl_mirror_description.clusters,
+/// one that came to rest is listed once more, and all of them after a rebase by cells. A cluster is a number below espl_mirror_description.clusters,
 /// with up to ESPL_CLUSTER_SIZE renderables. One that has none any more is listed as well.
 /// @param since     number of an earlier mirror; 0: all clusters that have renderables.
 /// @param capacity  numbers that `clusters` has room for.
@@ -213,7 +212,8 @@ typedef struct espl_instance_arrays {
     espl_entity *entities;
     uint32_t *user_data;   ///< espl_renderable.user_data
     float *sizes;          ///< pixels on the image; written by espl_visible_write() alone
-    uintptr_t reserved[6]; ///< Must be 0 (GROWTH in espalier(3)).
+    int32_t (*cells)[3];   ///< of the hierarchies; 0 in a world without cells (espalier/far.h)
+    uintptr_t reserved[5]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_instance_arrays;
 
 /// Write all renderables of one cluster of a mirror, in the order of their places: those of a cluster that
@@ -268,8 +268,10 @@ typedef struct espl_camera {
     float
         pixels; ///< height of the image in pixels / (2 * tan(vertical angle / 2)), orthographic: pixels
                 ///< of a world unit; 0: there are no sizes, and levels of detail are the first
-    float least_size;      ///< pixels: renderables that are smaller are not visible; 0: all are
-    uint32_t flags;        ///< ESPL_CAMERA_ bits
+    float least_size; ///< pixels: renderables that are smaller are not visible; 0: all are
+    uint32_t flags;   ///< ESPL_CAMERA_ bits
+    /// In a world with cells planes, eye and origin are relative to the middle of this one. Without, it is 0.
+    int32_t cell[3];
     uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_camera;
 
@@ -325,14 +327,16 @@ typedef struct espl_group {
 ///
 ///     ((p[0] * cx + p[1] * cy) + p[2] * cz) + p[3] + ((|p[0]| * hx + |p[1]| * hy) + |p[2]| * hz) >= 0
 ///
-/// in floats, in this order, where c and h are centre and half of the world box.
+/// in floats, in this order, where c and h are centre and half of the world box. In a world with cells these are
+/// relative to the cell of the renderable, and p[3] is brought there (LARGE WORLDS in espalier_renderables(3)).
 ///
 /// @param visible  gets the result; the mirror must stay valid until it was written out.
 /// @param cameras  [count]
 /// @param def      NULL means {0}.
 /// @return ESPL_OK; refused, and the result before stays: ESPL_ERR_ARGUMENT (NULL, more than 64 cameras or 8
 ///         planes, an unknown flag, an alpha outside [0, 1]); ESPL_ERR_NOT_FINITE; ESPL_ERR_UNSUPPORTED (a word
-///         of `reserved` is not 0); ESPL_ERR_NO_MEMORY; ESPL_ERR_EXECUTOR.
+///         of `reserved` is not 0; a cell other than 0 in a world without cells); ESPL_ERR_NO_MEMORY;
+///         ESPL_ERR_EXECUTOR.
 ESPL_API espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror,
                                const espl_camera *cameras, size_t count, const espl_cull_def *def);
 

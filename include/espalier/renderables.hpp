@@ -70,6 +70,12 @@ public:
         arrays_.sizes = out.data();
         return limit(out.size());
     }
+    /// The cells of the hierarchies, in a world with cells.
+    instances &cells(span<cell_vector> out) noexcept
+    {
+        arrays_.cells = reinterpret_cast<std::int32_t (*)[3]>(out.data());
+        return limit(out.size());
+    }
     /// How many instances all of the arrays have room for.
     [[nodiscard]] std::size_t room() const noexcept
     {

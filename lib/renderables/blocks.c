@@ -15,6 +15,7 @@ static uint32_t stride_of(espl__block_kind kind)
         [ESPL__BLOCK_VALUES] = sizeof(espl__values),
         [ESPL__BLOCK_POSES] = sizeof(espl__poses),
         [ESPL__BLOCK_STRETCHES] = sizeof(espl__stretches),
+        [ESPL__BLOCK_CELLS] = sizeof(espl__member_cells),
     };
     const uint32_t lines = sizes[kind] / BLOCK_LINE;
 

@@ -17,6 +17,7 @@
 
 #include "lib/base/compiler.h"
 #include "lib/base/heap.h"
+#include "lib/tree/tracks.h"
 
 #include <espalier/renderables.h>
 
@@ -37,6 +38,7 @@ typedef enum espl__block_kind {
     ESPL__BLOCK_VALUES,
     ESPL__BLOCK_POSES,
     ESPL__BLOCK_STRETCHES, ///< belongs to a values block, and is dropped with it
+    ESPL__BLOCK_CELLS,     ///< the same
     ESPL__BLOCK_KINDS,
 } espl__block_kind;
 
@@ -56,10 +58,19 @@ typedef struct espl__stretches {
     _Alignas(64) float stretch[ESPL__CLUSTER_SIZE][3];
 } espl__stretches;
 
+/// Cells of the members of a cluster, where the world has cells (lib/tree/cells.h). A stored cell is that of
+/// the tree less espl__forest.rebased, so that a rebase by cells changes no block.
+typedef struct espl__member_cells {
+    _Alignas(64) espl__block block;
+    _Alignas(64) bool has_one_cell; // all members are in of[0]
+    espl__cell of[ESPL__CLUSTER_SIZE];
+} espl__member_cells;
+
 /// The values of a cluster. Elements from `count` on are not read.
 typedef struct espl__values {
     _Alignas(64) espl__block block;
     _Alignas(64) espl__stretches *stretches; // NULL: the stretch of each member is 1, 1, 1
+    espl__member_cells *cells;               // NULL: the world has no cells
     uint32_t count;                          // members
     uint32_t layers_any, layers_all; // OR and AND of the layers of the members that may be visible
     uint32_t flags_any;              // OR of their flags
@@ -78,6 +89,10 @@ typedef struct espl__values {
 /// The poses of a cluster at one update, in the order of the members in its values block. The boxes from the
 /// last member on, up to a multiple of 16, are written as well, with numbers that are finite, so that kernels
 /// read whole vectors.
+///
+/// In a world with cells, poses and boxes of a member are relative to its cell, also those of the mirror
+/// before, and `box` and `swept` are relative to the anchor of the cluster: the cell of its first member. Both
+/// are grown by what tests of members round where these are in several cells (camera_cells.h).
 typedef struct espl__poses {
     _Alignas(64) espl__block block;
     /// Bits of the members whose pose and world box are finite.
@@ -93,7 +108,7 @@ typedef struct espl__poses {
 } espl__poses;
 
 _Static_assert(sizeof(espl__values) % 64 == 0 && sizeof(espl__poses) % 64 == 0 &&
-                   sizeof(espl__stretches) % 64 == 0,
+                   sizeof(espl__stretches) % 64 == 0 && sizeof(espl__member_cells) % 64 == 0,
                "whole cache lines");
 
 /// What a cluster has in one mirror. {0}: no cluster has the number.
@@ -122,6 +137,11 @@ struct espl_mirror {
     /// [clusters, rounded up to 16] The boxes of the poses, each number in an array of its own, aligned to
     /// 64. Of a number without a cluster they are 0.
     const float *boxes[ESPL__BOX_NUMBERS];
+    /// [clusters] The cell that the box of a cluster is relative to, as blocks have cells. NULL: there are
+    /// none.
+    const espl__cell *anchors;
+    espl__cell rebased; // to be added to cells of blocks
+    float cell_size;    // 0: the world has no cells
     const uint64_t
         *changed;     // [clusters] number of the first mirror in which the entry is as it is here
     const void *user; // [user_size]

@@ -70,12 +70,13 @@ espl_status espl_camera_from_matrix(const float matrix[16], espl_clip clip, espl
 }
 
 // In double, so that neither a square of a float overflows nor the order of the sums matters much.
-float espl__size_on_image(const espl_camera *camera, const float box[ESPL__LEAST ESPL__BOX_ROWS])
+float espl__size_on_image(const espl_camera *camera, const double eye[ESPL__LEAST 3],
+                          const float box[ESPL__LEAST ESPL__BOX_ROWS])
 {
     double radius = 0, distance = 0;
 
     for (int k = 0; k < 3; ++k) {
-        const double away = (double)box[k] - (double)camera->eye[k];
+        const double away = (double)box[k] - eye[k];
 
         radius += (double)box[3 + k] * (double)box[3 + k];
         distance += away * away;

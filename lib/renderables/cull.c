@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each camera sees of each cluster. A cluster is outside of a plane, inside of all, or cut by some; of the
 // latter the members are tested, against these planes alone.
-#include "lib/renderables/visible.h"
+#include "lib/renderables/camera_cells.h"
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
@@ -11,14 +11,10 @@
 
 // --- Marks of clusters ---
 
-// The boxes of a block of clusters.
-typedef struct box_block {
-    _Alignas(64) float rows[ESPL__BOX_ROWS][ESPL__MARK_BLOCK];
-} box_block;
-
 // Copy the boxes of clusters [begin, begin + count). A moving cluster has the box that contains it at all
 // times.
-static void copy_swept(box_block *block, const espl_mirror *mirror, uint32_t begin, uint32_t count)
+static void copy_swept(espl__box_block *block, const espl_mirror *mirror, uint32_t begin,
+                       uint32_t count)
 {
     const uint32_t padded = (count + ESPL__BOX_PADDING - 1) & ~(uint32_t)(ESPL__BOX_PADDING - 1);
 
@@ -60,15 +56,19 @@ static void mark_blocks(void *context, size_t first, size_t last)
         const uint32_t left = mirror->clusters - begin;
         const uint32_t count = left < ESPL__MARK_BLOCK ? left : ESPL__MARK_BLOCK;
         const float *rows[ESPL__BOX_ROWS];
-        box_block block;
+        const bool is_copied = cull->time != ESPL__CULL_NOW || espl__mirror_has_cells(mirror);
+        espl__box_block block;
 
-        if (cull->time != ESPL__CULL_NOW) {
+        if (is_copied && !espl__mirror_has_cells(mirror)) {
             copy_swept(&block, mirror, begin, count);
         }
         for (int k = 0; k < ESPL__BOX_ROWS; ++k) {
-            rows[k] = cull->time != ESPL__CULL_NOW ? block.rows[k] : mirror->boxes[k] + begin;
+            rows[k] = is_copied ? block.rows[k] : mirror->boxes[k] + begin;
         }
         for (uint32_t camera = 0; camera < cull->camera_count; ++camera) {
+            if (espl__mirror_has_cells(mirror)) {
+                espl__boxes_for_camera(&block, cull, &cull->cameras[camera], begin, count);
+            }
             mark_for_camera(cull, camera, rows, begin, count);
         }
     }
@@ -80,6 +80,7 @@ static void mark_blocks(void *context, size_t first, size_t last)
 typedef struct cluster_test {
     const espl__cull *cull;
     const espl_camera *camera;
+    uint32_t camera_number;
     const espl__planes *planes;
     const espl__cluster_entry *entry;
     uint64_t always[ESPL__MEMBER_WORDS]; // bits of visible members with ESPL_RENDERABLE_ALWAYS
@@ -100,11 +101,13 @@ static float size_of_member(cluster_test *test, uint32_t place)
 {
     const float(*const boxes)[ESPL__BOXES] = boxes_of(test);
     float box[ESPL__BOX_ROWS];
+    double eye[3];
 
     for (int k = 0; k < ESPL__BOX_ROWS; ++k) {
         box[k] = boxes[k][place];
     }
-    return espl__size_on_image(test->camera, box);
+    espl__eye_for(eye, test->cull->mirror, test->entry->values, place, test->camera);
+    return espl__size_on_image(test->camera, eye, box);
 }
 
 // Return the bits, of those given, of the members of which a word has one of some bits.
@@ -194,7 +197,10 @@ static void test_members(cluster_test *test, uint32_t cut,
     if ((bits[0] | bits[1]) == 0) {
         return;
     }
-    if (cut != 0) {
+    if (cut != 0 && test->entry->values->cells != NULL) {
+        espl__inside_by_cells(bits, test->cull, test->camera_number, cut, test->entry->values,
+                              boxes_of(test));
+    } else if (cut != 0) {
         test->cull->kernels->boxes->inside(bits, test->planes, cut, boxes_of(test));
     }
     if (test->camera->least_size > 0 && test->camera->pixels > 0) {
@@ -275,6 +281,7 @@ static void test_chunk_for(const espl__cull *cull, uint32_t camera, uint32_t chu
         const size_t at = (size_t)camera * mirror->order_count + begin + found->seen_count;
         cluster_test test = {.cull = cull,
                              .camera = &cull->cameras[camera],
+                             .camera_number = camera,
                              .planes = &cull->planes[camera],
                              .entry = &mirror->entries[cluster],
                              .room = room,

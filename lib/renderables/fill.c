@@ -4,7 +4,7 @@
 //
 // Each cluster is written by itself, so that jobs write different ones. What a block of this update has is read
 // from blocks of the update before, from the store, and from the worlds of the forest, none of which changes.
-#include "lib/renderables/renderables.h"
+#include "lib/renderables/member_cells.h"
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
@@ -81,6 +81,9 @@ void espl__take_blocks(espl_renderables *r)
             dirty->values = espl__values_take(&r->tables);
             if (has_sides && has_stretch(r, cluster)) {
                 dirty->stretches = espl__stretches_take(&r->tables);
+            }
+            if (espl__renderables_have_cells(r)) {
+                dirty->cells = espl__member_cells_take(&r->tables);
             }
         }
         if ((state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_BOXES | ESPL__WRITE_POSES)) != 0) {
@@ -237,8 +240,12 @@ static void fill_values(const espl_renderables *r, espl__row_kinds *kinds, const
     }
     memcpy(values->entities, cluster->entities, count * sizeof *values->entities);
     values->stretches = dirty->stretches;
+    values->cells = dirty->cells;
     if (dirty->stretches != NULL) {
         fill_stretches(r, dirty->stretches, cluster);
+    }
+    if (dirty->cells != NULL) {
+        espl__fill_cells(r, dirty->cells, cluster);
     }
     sum_values(values, cluster);
 }
@@ -293,7 +300,7 @@ static void gather_poses(const espl_renderables *r, espl__poses *poses,
 // finite. A member that is new, was not finite, or jumped has none: its pose is used.
 // @return how many that stay have another pose than in the mirror before, and none before.
 static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirty,
-                              espl__cluster *cluster, uint32_t number)
+                              const espl__values *values, espl__cluster *cluster, uint32_t number)
 {
     const espl_pose *const now = dirty->poses->poses;
     espl_pose *const before = dirty->before->poses;
@@ -312,6 +319,10 @@ static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirt
         if ((had->old_poses->shown[at / 64] >> (at % 64) & 1) != 0 &&
             !espl__has_bit(&had->jumped, at)) {
             before[place] = had->old_poses->poses[at];
+            if (values->cells != NULL) {
+                espl__bring_to_cell(r, before[place].position, had->old_values->cells->of[at],
+                                    values->cells->of[place]);
+            }
         } else if (!espl__pose_is_same(&now[place], &had->old_poses->poses[at])) {
             cluster->moved_at[place] = number;
             moved += 1;
@@ -348,7 +359,7 @@ static void finish_poses(const espl_renderables *r, const espl__dirty *dirty)
     const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
 
     pad_boxes(poses, count);
-    kernels->around(poses->box, poses->boxes, poses->shown);
+    espl__box_around_members(r, poses, values, poses->shown);
     // No plane has a box of NaNs outside, so that members that are always visible are not left out.
     for (int k = 0; k < ESPL__BOX_NUMBERS && (values->flags_any & ESPL_RENDERABLE_ALWAYS) != 0;
          ++k) {
@@ -361,7 +372,7 @@ static void finish_poses(const espl_renderables *r, const espl__dirty *dirty)
     if (dirty->before != NULL) {
         pad_boxes(dirty->before, count);
         memcpy(dirty->before->shown, poses->shown, sizeof poses->shown);
-        kernels->around(dirty->before->box, dirty->before->boxes, poses->shown);
+        espl__box_around_members(r, dirty->before, values, poses->shown);
         memcpy(dirty->before->swept, dirty->before->box, sizeof dirty->before->swept);
     }
     const float reach =
@@ -389,7 +400,7 @@ static void compare_with_before(const espl_renderables *r, espl__dirty *dirty,
     uint32_t unpaired = 0;
 
     if (dirty->before != NULL) {
-        unpaired = gather_before(r, dirty, cluster, number);
+        unpaired = gather_before(r, dirty, values, cluster, number);
         fill_boxes(r, dirty->before, values, cluster->count);
     }
     const uint32_t moved = compare_poses(cluster, before->poses, dirty->poses->poses, number);
@@ -419,7 +430,12 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty, uint32_t n
     if ((r->states[dirty->cluster] & ESPL__WRITE_MEMBERS) != 0) {
         espl__find_home(&r->cells, cluster);
     }
-    espl__find_astray(&r->cells, cluster, poses);
+    if (values->cells == NULL) {
+        espl__find_astray(&r->cells, cluster,
+                          (const float(*)[ESPL__CLUSTER_SIZE])poses->boxes[ESPL__BOX_CENTER]);
+    } else {
+        espl__find_far_astray(r, cluster, values, poses);
+    }
     if (!espl__has_bits(&cluster->unions)) {
         finish_poses(r, dirty);
     }
@@ -481,9 +497,16 @@ static void put_union_before(const espl_renderables *r, const espl__dirty *dirty
     const espl__poses *const from =
         is_new ? dirty->poses : dirty_of(r, espl__member_cluster(source))->old_poses;
     const uint32_t old = is_new ? place : espl__member_place(source);
+    const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
 
     for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
         dirty->before->boxes[k][place] = from->boxes[k][old];
+    }
+    if (!is_new && values->cells != NULL) {
+        const espl__member_cells *const old_cells =
+            dirty_of(r, espl__member_cluster(source))->old_values->cells;
+
+        espl__bring_box(r, dirty->before, place, old_cells->of[old], values->cells->of[place]);
     }
 }
 
@@ -584,6 +607,7 @@ void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__
     need->blocks[ESPL__BLOCK_VALUES] = (uint32_t)values;
     need->blocks[ESPL__BLOCK_POSES] = (uint32_t)poses;
     need->blocks[ESPL__BLOCK_STRETCHES] = has_sides ? (uint32_t)values : 0;
+    need->blocks[ESPL__BLOCK_CELLS] = espl__renderables_have_cells(r) ? (uint32_t)values : 0;
 }
 
 // Keep the clusters with members astray that this update did not write.

@@ -57,6 +57,10 @@ static void read_touched(espl__tables *t)
         for (int n = 0; n < ESPL__BOX_NUMBERS; ++n) {
             newest->arrays.boxes[n][cluster] = box[n];
         }
+        if (newest->arrays.anchors != NULL) {
+            newest->arrays.anchors[cluster] =
+                entry->values != NULL ? entry->values->cells->of[0] : (espl__cell){{0, 0, 0}};
+        }
         if (entry->before != entry->poses) {
             newest->paired[newest->paired_count] = cluster;
             newest->paired_count += 1;
@@ -100,7 +104,7 @@ static void take_room(espl__tables *t, espl__mirror_table *table)
 
     table->memory = t->spare[i];
     t->spare[i] = old;
-    (void)espl__table_place(table, table->memory.bytes, table->memory.clusters, t->user_size);
+    (void)espl__table_place(t, table, table->memory.bytes, table->memory.clusters);
     table->behind_count = ESPL__ALL_BEHIND;
     table->order_moment = 0;
 }
@@ -109,6 +113,9 @@ static void copy_all(const espl__entry_arrays *to, const espl__entry_arrays *fro
 {
     memcpy(to->entries, from->entries, count * sizeof *from->entries);
     memcpy(to->changed, from->changed, count * sizeof *from->changed);
+    if (from->anchors != NULL) {
+        memcpy(to->anchors, from->anchors, count * sizeof *from->anchors);
+    }
     for (int n = 0; n < ESPL__BOX_NUMBERS; ++n) {
         memcpy(to->boxes[n], from->boxes[n], count * sizeof(float));
     }
@@ -122,6 +129,9 @@ static void copy_listed(const espl__entry_arrays *to, const espl__entry_arrays *
 
         to->entries[cluster] = from->entries[cluster];
         to->changed[cluster] = from->changed[cluster];
+        if (from->anchors != NULL) {
+            to->anchors[cluster] = from->anchors[cluster];
+        }
         for (int n = 0; n < ESPL__BOX_NUMBERS; ++n) {
             to->boxes[n][cluster] = from->boxes[n][cluster];
         }
@@ -178,6 +188,9 @@ static void describe_table(const espl__tables *t, espl__mirror_table *table,
                             .still_count = newest->still_count,
                             .order = table->arrays.order,
                             .entries = table->arrays.entries,
+                            .anchors = table->arrays.anchors,
+                            .rebased = publication->rebased,
+                            .cell_size = publication->cell_size,
                             .changed = table->arrays.changed,
                             .user = t->user_size != 0 ? table->user : NULL,
                             .lod_pages = publication->lod_pages,
@@ -187,11 +200,28 @@ static void describe_table(const espl__tables *t, espl__mirror_table *table,
     }
 }
 
+// A rebase by cells changes the cells of all members, and none of their blocks.
+static void touch_rebased(espl__tables *t, espl__cell rebased)
+{
+    espl__newest *const newest = &t->newest;
+
+    if (espl__cell_is_same(newest->rebased, rebased)) {
+        return;
+    }
+    newest->rebased = rebased;
+    for (uint32_t i = 0; i < newest->clusters; ++i) {
+        if (newest->arrays.entries[i].values != NULL) {
+            espl__tables_touch(t, i);
+        }
+    }
+}
+
 uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publication)
 {
     espl__mirror_table *const table = &t->tables[t->own];
     const uint64_t number = t->number;
 
+    touch_rebased(t, publication->rebased);
     settle_pairs(t);
     read_touched(t);
     for (int i = 0; i < ESPL__TABLE_COUNT; ++i) {
@@ -237,6 +267,7 @@ static void count_values(named_blocks *named, const espl__values *values)
 {
     named->count[ESPL__BLOCK_VALUES] += 1;
     named->count[ESPL__BLOCK_STRETCHES] += values->stretches != NULL ? 1 : 0;
+    named->count[ESPL__BLOCK_CELLS] += values->cells != NULL ? 1 : 0;
 }
 
 // Count blocks that were dropped. @return whether each of them was made and dropped by updates, in this order.

@@ -4,6 +4,7 @@
 
 #include "lib/base/reserved.h"
 #include "lib/math/pose.h"
+#include "lib/renderables/camera_cells.h"
 
 #include <string.h>
 
@@ -44,14 +45,25 @@ typedef struct written_poses {
     unsigned char *to;
     size_t stride;
     espl_instance_form form;
-    const double *origin; // [3]
+    double origin[3];
+    const espl__viewpoint *from;
 } written_poses;
 
-static inline void shift(float out[ESPL__LEAST 3], const float position[ESPL__LEAST 3],
-                         const double origin[ESPL__LEAST 3])
+// Compute the position of an instance relative to the viewpoint.
+static inline void shift(float out[ESPL__LEAST 3], const written_poses *w, uint32_t i)
 {
+    const espl__member_cells *const cells = w->batch->entries[i]->values->cells;
+    const float *const position = w->poses[i]->position;
+    double way[3] = {0, 0, 0};
+
+    if (cells != NULL && w->from->camera != NULL) {
+        espl__way_to_cell(way, w->from->mirror, cells->of[w->batch->places[i]],
+                          w->from->camera->cell);
+    }
     for (int k = 0; k < 3; ++k) {
-        out[k] = (float)((double)position[k] - origin[k]);
+        const double at = (double)position[k] - w->origin[k];
+
+        out[k] = (float)(way[k] == 0 ? at : way[k] + at);
     }
 }
 
@@ -62,7 +74,7 @@ static void matrix_of_instance(float rows[MATRIX_ROWS][4], const written_poses *
     const espl_pose *const pose = w->poses[i];
     float position[3];
 
-    shift(position, pose->position, w->origin);
+    shift(position, w, i);
     if (stretches == NULL) {
         espl__matrix_of_pose((unsigned char *)rows, pose);
     } else {
@@ -101,7 +113,7 @@ static void write_instance(const written_poses *w, uint32_t i)
     if (w->form == ESPL_INSTANCE_POSE) {
         espl_pose shifted = *w->poses[i];
 
-        shift(shifted.position, w->poses[i]->position, w->origin);
+        shift(shifted.position, w, i);
         memcpy(to, &shifted, sizeof shifted);
         return;
     }
@@ -113,11 +125,29 @@ static void write_instance(const written_poses *w, uint32_t i)
     }
 }
 
+// Tell whether all instances of a batch are in the cell of the viewpoint.
+static bool are_in_its_cell(const written_poses *w)
+{
+    const espl__viewpoint *const from = w->from;
+    bool are_in = true;
+
+    if (!espl__mirror_has_cells(from->mirror) || from->camera == NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < w->batch->count && are_in; ++i) {
+        const espl__member_cells *const cells = w->batch->entries[i]->values->cells;
+        const espl__cell cell = espl__cell_in_mirror(from->mirror, cells->of[w->batch->places[i]]);
+
+        are_in = memcmp(cell.at, from->camera->cell, sizeof cell.at) == 0;
+    }
+    return are_in;
+}
+
 static void write_batch_poses(const written_poses *w, const espl__box_kernels *kernels)
 {
     const bool is_near = w->origin[0] == 0 && w->origin[1] == 0 && w->origin[2] == 0;
 
-    if (w->form == ESPL_INSTANCE_3X4 && is_near && !w->batch->has_stretch) {
+    if (w->form == ESPL_INSTANCE_3X4 && is_near && !w->batch->has_stretch && are_in_its_cell(w)) {
         kernels->matrices(w->to, w->stride, w->poses, w->batch->count);
         return;
     }
@@ -126,15 +156,29 @@ static void write_batch_poses(const written_poses *w, const espl__box_kernels *k
     }
 }
 
+// Write the cell of an instance; 0 in a world without cells.
+static void write_cell(int32_t to[ESPL__LEAST 3], const espl_mirror *mirror,
+                       const espl__cluster_entry *entry, uint32_t place)
+{
+    const espl__member_cells *const cells = entry->values->cells;
+    const espl__cell cell =
+        cells != NULL ? espl__cell_in_mirror(mirror, cells->of[place]) : (espl__cell){{0, 0, 0}};
+
+    memcpy(to, cell.at, sizeof cell.at);
+}
+
 void espl__instances_write(const espl_instance_arrays *arrays, size_t first,
-                           const espl__instances *batch, const double origin[ESPL__LEAST 3],
+                           const espl__instances *batch, const espl__viewpoint *from,
                            const espl__box_kernels *kernels)
 {
     const espl_instance_arrays *const a = arrays;
     const size_t least = bytes_of_form(a->form);
-    written_poses written = {.batch = batch, .form = a->form, .origin = origin};
+    written_poses written = {.batch = batch, .form = a->form, .from = from};
 
     ESPL_CHECK(batch->count <= ESPL__INSTANCE_BATCH);
+    if (from->camera != NULL) {
+        memcpy(written.origin, from->camera->origin, sizeof written.origin);
+    }
     if (a->matrices != NULL) {
         written.poses = batch->poses;
         written.stride = a->matrix_stride != 0 ? a->matrix_stride : least;
@@ -157,5 +201,8 @@ void espl__instances_write(const espl_instance_arrays *arrays, size_t first,
     }
     for (uint32_t i = 0; a->user_data != NULL && i < batch->count; ++i) {
         a->user_data[first + i] = batch->entries[i]->values->user_data[batch->places[i]];
+    }
+    for (uint32_t i = 0; a->cells != NULL && i < batch->count; ++i) {
+        write_cell(a->cells[first + i], from->mirror, batch->entries[i], batch->places[i]);
     }
 }

@@ -21,11 +21,16 @@ typedef struct espl__instances {
 /// Check arrays of the caller. @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_UNSUPPORTED.
 espl_status espl__instances_check(const espl_instance_arrays *arrays);
 
+/// What positions are written relative to.
+typedef struct espl__viewpoint {
+    const espl_mirror *mirror; // that the batch is of
+    const espl_camera *camera; // its cell and origin; NULL: positions are written as they are
+} espl__viewpoint;
+
 /// Write a batch.
-/// @param first   the number of the first instance in the arrays.
-/// @param origin  [3] subtracted from positions.
+/// @param first  the number of the first instance in the arrays.
 void espl__instances_write(const espl_instance_arrays *arrays, size_t first,
-                           const espl__instances *batch, const double origin[ESPL__LEAST 3],
+                           const espl__instances *batch, const espl__viewpoint *from,
                            const espl__box_kernels *kernels);
 
 /// Add a member of a cluster to a batch, with the pose that it has now.

@@ -5,7 +5,7 @@
 // Members are found by slot. A slot that a plane of places marked, or whose entity the index plane marked, is
 // a candidate: it may have another entity than before. First the members of candidates that went elsewhere
 // leave their slots, then they take their new ones, and at last the entities that are no member are new.
-#include "lib/renderables/renderables.h"
+#include "lib/renderables/far_places.h"
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
@@ -157,6 +157,21 @@ static bool reserve_words(espl_renderables *r, uint64_t **words, size_t count)
     return true;
 }
 
+static bool reserve_cells(espl_renderables *r, size_t slots)
+{
+    const size_t length = espl__array_length(r->cells_of);
+
+    if (length >= slots) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->cells_of, slots - length)) {
+        return false;
+    }
+    espl__array_set_length(r->cells_of, slots);
+    memset(r->cells_of + length, 0, (slots - length) * sizeof *r->cells_of);
+    return true;
+}
+
 bool espl__slots_reserve(espl_renderables *r)
 {
     const size_t slots = r->world->forest.end;
@@ -177,6 +192,9 @@ bool espl__slots_reserve(espl_renderables *r)
         }
         espl__array_set_length(r->layers_of, slots);
         memset(r->layers_of + layered, 0xff, (slots - layered) * sizeof *r->layers_of);
+    }
+    if (espl__renderables_have_cells(r) && !reserve_cells(r, slots)) {
+        return false;
     }
     const size_t words = (espl__array_length(r->member_of) + 63) / 64;
 
@@ -286,11 +304,27 @@ static bool has_new_stretch(const espl_renderables *r, const espl__values *value
     return memcmp(now != NULL ? now : none, before, sizeof none) != 0;
 }
 
+// Tell whether the pose of a member is the one that its poses block has. In a world with cells, a member that
+// came to another cell alone is where it was.
+static bool is_where_it_was(const espl_renderables *r, const espl__cluster_entry *entry,
+                            uint32_t slot, uint32_t place)
+{
+    const espl_pose *const now = &r->world->forest.world[slot];
+
+    if (!espl__renderables_have_cells(r)) {
+        return espl__pose_is_same(now, &entry->poses->poses[place]);
+    }
+    espl_pose before = entry->poses->poses[place];
+
+    espl__bring_to_cell(r, before.position, entry->values->cells->of[place],
+                        espl__cell_to_store(r, slot));
+    return espl__pose_is_same(now, &before);
+}
+
 bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, uint32_t member)
 {
     const uint32_t cluster = espl__member_cluster(member), place = espl__member_place(member);
     const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, cluster);
-    const espl_pose *const now = &r->world->forest.world[slot];
     const bool is_moving = (r->states[cluster] & ESPL__CLUSTER_MOVING) != 0;
     bool is_same = false;
 
@@ -298,7 +332,7 @@ bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, ui
         has_new_stretch(r, entry->values, slot, place)) {
         espl__mark_dirty(r, cluster, ESPL__WRITE_VALUES | ESPL__WRITE_BOXES | ESPL__WRITE_POSES);
     } else if (!is_moving) {
-        is_same = espl__pose_is_same(now, &entry->poses->poses[place]);
+        is_same = is_where_it_was(r, entry, slot, place);
     }
     if (is_same) {
         return true;
@@ -307,7 +341,7 @@ bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, ui
         espl__climb_unions(r, slot);
     }
     espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
-    if (is_moving || u->rises == 0 || espl__pose_is_same(now, &entry->poses->poses[place])) {
+    if (is_moving || u->rises == 0 || is_where_it_was(r, entry, slot, place)) {
         return true;
     }
     u->rises -= 1;
@@ -524,7 +558,8 @@ static bool list_presence(espl_renderables *r, espl__row_kinds *kinds, espl__upd
 
 // --- Codes ---
 
-// Compute the centre of the world box of a slot with a local box.
+// Compute the centre of the world box of a slot with a local box, in a world with cells in edges of the spatial
+// order.
 static void find_center(const espl_renderables *r, uint32_t slot, const espl_bounds *bounds,
                         float center[3])
 {
@@ -534,6 +569,9 @@ static void find_center(const espl_renderables *r, uint32_t slot, const espl_bou
 
     espl__box_of_pose(box, &r->world->forest.world[slot], espl__stretch_of(r, slot, room), local);
     memcpy(center, box, 3 * sizeof *center);
+    if (espl__renderables_have_cells(r)) {
+        espl__far_center(r, espl__cell_to_store(r, slot), center, center);
+    }
 }
 
 // Choose the cells, by the centres of the first members: where they begin, and 1/4096 of their extent unless
@@ -574,7 +612,9 @@ static void find_codes(espl_renderables *r)
     espl__arrival *const list = r->arrivals[ESPL__STILL];
     const size_t count = espl__array_length(list);
 
-    if (count != 0 && r->cells.inverse == 0) {
+    if (count != 0 && r->cells.inverse == 0 && espl__renderables_have_cells(r)) {
+        espl__choose_far_cells(r);
+    } else if (count != 0 && r->cells.inverse == 0) {
         choose_cells(r);
     }
     for (size_t i = 0; i < count; ++i) {

@@ -46,7 +46,6 @@ size_t espl_mirror_changed(const espl_mirror *mirror, uint64_t since, size_t cap
 espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
                               const espl_instance_arrays *arrays, size_t *count)
 {
-    static const double origin[3];
     const espl__box_kernels *const kernels = espl__kernels_best()->boxes;
     const espl_status status = espl__instances_check(arrays);
 
@@ -69,7 +68,7 @@ espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
         for (uint32_t i = 0; i < taken; ++i) {
             espl__instances_add(&batch, entry, first + i);
         }
-        espl__instances_write(arrays, first, &batch, origin, kernels);
+        espl__instances_write(arrays, first, &batch, &(espl__viewpoint){mirror, NULL}, kernels);
     }
     if (count != NULL) {
         *count = members;

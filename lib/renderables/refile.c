@@ -4,7 +4,7 @@
 //
 // Members are found astray when their poses are written, and move in the next update, so that the cost of an
 // update is bounded by the budget. Until then their cluster is larger than it need be.
-#include "lib/renderables/renderables.h"
+#include "lib/renderables/far_places.h"
 
 #include "lib/base/bits.h"
 
@@ -26,7 +26,8 @@ void espl__find_home(const espl__cells *cells, espl__cluster *cluster)
     }
 }
 
-void espl__find_astray(const espl__cells *cells, espl__cluster *cluster, const espl__poses *poses)
+void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
+                       const float (*centers)[ESPL__CLUSTER_SIZE])
 {
     const uint32_t count = cluster->count;
     uint32_t outside[ESPL__CLUSTER_SIZE], any = 0;
@@ -35,10 +36,10 @@ void espl__find_astray(const espl__cells *cells, espl__cluster *cluster, const e
     for (int k = 0; k < 3; ++k) {
         const float margin = cells->edge + (cluster->home_high[k] - cluster->home_low[k]) * 0.125f;
         const float low = cluster->home_low[k] - margin, high = cluster->home_high[k] + margin;
-        const float *const centers = poses->boxes[ESPL__BOX_CENTER + k];
+        const float *const at = centers[k];
 
         for (uint32_t place = 0; place < count; ++place) {
-            outside[place] |= (uint32_t)(centers[place] < low) | (uint32_t)(centers[place] > high);
+            outside[place] |= (uint32_t)(at[place] < low) | (uint32_t)(at[place] > high);
             any |= outside[place];
         }
     }
@@ -49,13 +50,21 @@ void espl__find_astray(const espl__cells *cells, espl__cluster *cluster, const e
 }
 
 // Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
-static void extend_home(espl__cluster *cluster, const espl__poses *poses, uint32_t place)
+static void extend_home(const espl_renderables *r, espl__cluster *cluster,
+                        const espl__cluster_entry *entry, uint32_t place)
 {
-    for (int k = 0; k < 3; ++k) {
-        const float center = poses->boxes[ESPL__BOX_CENTER + k][place];
+    float center[3];
 
-        cluster->home_low[k] = center < cluster->home_low[k] ? center : cluster->home_low[k];
-        cluster->home_high[k] = center > cluster->home_high[k] ? center : cluster->home_high[k];
+    for (int k = 0; k < 3; ++k) {
+        center[k] = entry->poses->boxes[ESPL__BOX_CENTER + k][place];
+    }
+    if (entry->values->cells != NULL) {
+        espl__far_center(r, entry->values->cells->of[place], center, center);
+    }
+    for (int k = 0; k < 3; ++k) {
+        cluster->home_low[k] = center[k] < cluster->home_low[k] ? center[k] : cluster->home_low[k];
+        cluster->home_high[k] =
+            center[k] > cluster->home_high[k] ? center[k] : cluster->home_high[k];
     }
 }
 
@@ -65,7 +74,7 @@ static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, u
     espl__cluster *const cluster = espl__cluster_at(r, number);
     const int category =
         (r->states[number] & ESPL__CLUSTER_MOVING) != 0 ? ESPL__MOVING : ESPL__STILL;
-    const espl__poses *const poses = espl__tables_entry(&r->tables, number)->poses;
+    const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, number);
 
     for (uint32_t place = 0; place < cluster->count; ++place) {
         if (!espl__has_bit(&cluster->astray, place) || espl__has_bit(&cluster->gone, place) ||
@@ -80,7 +89,7 @@ static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, u
 
         if (espl__find_cluster(r, category, code) == number) {
             cluster->codes[place] = code;
-            extend_home(cluster, poses, place);
+            extend_home(r, cluster, entry, place);
             cluster->astray.words[place / 64] &= ~(UINT64_C(1) << (place % 64));
             continue;
         }

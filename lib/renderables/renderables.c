@@ -16,7 +16,14 @@ enum {
     MOST_USER_BYTES = 65536,
     PLANES_OF_RENDERABLES = 1 << ESPL__PLANE_WORLD | 1 << ESPL__PLANE_PLACE |
                             1 << ESPL__PLANE_JUMP | 1 << ESPL__PLANE_INDEX,
+    PLANES_WITH_CELLS = PLANES_OF_RENDERABLES | 1 << ESPL__PLANE_CELL,
 };
+
+// The planes that updates read.
+static uint32_t planes_to_read(const espl_world *world)
+{
+    return espl__forest_has_cells(&world->forest) ? PLANES_WITH_CELLS : PLANES_OF_RENDERABLES;
+}
 
 // --- Components ---
 
@@ -88,7 +95,7 @@ static espl_status make_renderables(espl_world *world, const espl_renderables_de
     if (r == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    if (!espl__planes_acquire(world, PLANES_OF_RENDERABLES)) {
+    if (!espl__planes_acquire(world, planes_to_read(world))) {
         espl__heap_give(&world->heap, ESPL__FOR_CHANGES, r, 1, sizeof *r,
                         _Alignof(espl_renderables));
         return ESPL_ERR_NO_MEMORY;
@@ -101,6 +108,8 @@ static espl_status make_renderables(espl_world *world, const espl_renderables_de
     r->cells.edge = def->cell_size;
     r->budget = def->refile_budget != 0 ? def->refile_budget : BUDGET;
     espl__tables_init(&r->tables, def->readers != 0, def->user_size);
+    r->tables.has_cells = espl__forest_has_cells(&world->forest);
+    r->rebased = world->forest.rebased;
     r->attachment = (espl__attachment){
         .object = r,
         .broken_rule = espl__renderables_broken_rule,
@@ -131,10 +140,6 @@ espl_status espl_renderables_create(espl_world *world, const espl_renderables_de
     if (d->readers > 1) {
         return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED,
                                  "espl_renderables_def.readers is above 1.");
-    }
-    if (espl__forest_has_cells(&world->forest)) {
-        return espl__refuse_call(world, call, ESPL_ERR_UNSUPPORTED,
-                                 "The world has cells, which boxes of renderables do not know.");
     }
     return espl__refuse_call(world, call, make_renderables(world, d, out),
                              "The world has renderables already, or a component of the name "
@@ -185,6 +190,7 @@ static void free_all(espl_renderables *r)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->astray);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->member_of);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->layers_of);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->cells_of);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->noted);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->climbed);
     espl__heap_give(heap, ESPL__FOR_CHANGES, r, 1, sizeof *r, _Alignof(espl_renderables));
@@ -213,7 +219,7 @@ void espl_renderables_destroy(espl_renderables *renderables)
         return;
     }
     world->attachment = NULL;
-    espl__planes_release(world, PLANES_OF_RENDERABLES);
+    espl__planes_release(world, planes_to_read(world));
     free_all(renderables);
 }
 
@@ -238,7 +244,8 @@ size_t espl__renderables_bytes(const void *renderables)
              ESPL_ARRAY_BYTES(r->states) + ESPL_ARRAY_BYTES(r->dirty) + ESPL_ARRAY_BYTES(r->gone) +
              ESPL_ARRAY_BYTES(r->astray);
     return bytes + ESPL_ARRAY_BYTES(r->member_of) + ESPL_ARRAY_BYTES(r->layers_of) +
-           ESPL_ARRAY_BYTES(r->noted) + ESPL_ARRAY_BYTES(r->climbed);
+           ESPL_ARRAY_BYTES(r->cells_of) + ESPL_ARRAY_BYTES(r->noted) +
+           ESPL_ARRAY_BYTES(r->climbed);
 }
 
 bool espl__renderables_trim(void *renderables)
@@ -254,6 +261,7 @@ bool espl__renderables_trim(void *renderables)
     }
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->member_of, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->layers_of, 0);
+    is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->cells_of, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->noted, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->climbed, 0);
     is_done &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_CHANGES, r->dirty, 0);

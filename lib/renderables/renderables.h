@@ -120,6 +120,7 @@ typedef struct espl__dirty {
     espl__poses *poses;   // NULL: as before
     espl__poses *before;  // NULL: old_poses
     espl__stretches *stretches;
+    espl__member_cells *cells;
     espl__member_bits
         load; // of the members before this update: values that are read from the store
     espl__member_bits jumped; // of them: a write with ESPL_TELEPORT placed them
@@ -140,16 +141,19 @@ struct espl_renderables {
     espl__attachment attachment;
     espl__tables tables;
     espl_component bounds, renderable, layers;
-    espl__cells cells;
+    espl__cells cells; // in a world with cells of 1, in edges of the order (far_places.h)
+    double far_origin[3], far_inverse; // of the spatial order in a world with cells
+    espl__cell rebased;                // espl__forest.rebased at the last update
     uint32_t budget;
     uint64_t last;    // moment of the last update; 0: there was none
     uint64_t version; // of the store at that time
     // By slot.
-    uint32_t *member_of;    // stb array
-    uint32_t *layers_of;    // stb array: effective layers; NULL: all bits everywhere
-    uint64_t *noted;        // stb array of bits: slots in `candidates`
-    uint64_t *climbed;      // stb array of bits: slots whose ancestors were looked at
-    uint32_t known_slots;   // slots from here on have no member
+    uint32_t *member_of;  // stb array
+    uint32_t *layers_of;  // stb array: effective layers; NULL: all bits everywhere
+    espl__cell *cells_of; // stb array: stored cells (member_cells.h); NULL: the world has no cells
+    uint64_t *noted;      // stb array of bits: slots in `candidates`
+    uint64_t *climbed;    // stb array of bits: slots whose ancestors were looked at
+    uint32_t known_slots; // slots from here on have no member
     uint32_t known_makings; // of the forest at the last update
     // By cluster, of the numbers of the tables.
     espl__cluster **pages;                      // stb array
@@ -280,7 +284,8 @@ void espl__clear_candidates(espl_renderables *r);
 /// Compute the home box of a cluster: that of the cells that its members were filed in.
 void espl__find_home(const espl__cells *cells, espl__cluster *cluster);
 /// Note the members that are outside of the home box by more than an eighth of it, and a cell.
-void espl__find_astray(const espl__cells *cells, espl__cluster *cluster, const espl__poses *poses);
+void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
+                       const float (*centers)[ESPL__CLUSTER_SIZE]);
 /// List the members that are to be filed anew. @return false: no memory.
 bool espl__collect_astray(espl_renderables *r, espl__update *u);
 /// List a member that moves to another cluster. @return false: no memory.

@@ -34,37 +34,42 @@ static uint32_t round_clusters(uint32_t clusters)
 
 // Reserve arrays in a block, as espl__carve().
 static void carve_entry_arrays(espl__entry_arrays *out, unsigned char *bytes, size_t *at,
-                               uint32_t clusters)
+                               uint32_t clusters, bool has_cells)
 {
     out->entries = espl__carve(bytes, at, clusters, sizeof *out->entries, LINE_BYTES);
     for (int i = 0; i < ESPL__BOX_NUMBERS; ++i) {
         out->boxes[i] = espl__carve(bytes, at, clusters, sizeof(float), LINE_BYTES);
+    }
+    out->anchors = NULL;
+    if (has_cells) {
+        out->anchors = espl__carve(bytes, at, clusters, sizeof *out->anchors, LINE_BYTES);
     }
     out->changed = espl__carve(bytes, at, clusters, sizeof *out->changed, LINE_BYTES);
     out->order = espl__carve(bytes, at, clusters, sizeof *out->order, LINE_BYTES);
 }
 
 // Place the newest entries in a block. @return its size.
-static size_t place_newest(espl__newest *newest, unsigned char *bytes, uint32_t clusters)
+static size_t place_newest(const espl__tables *t, espl__newest *newest, unsigned char *bytes,
+                           uint32_t clusters)
 {
     size_t at = 0;
 
-    carve_entry_arrays(&newest->arrays, bytes, &at, clusters);
+    carve_entry_arrays(&newest->arrays, bytes, &at, clusters, t->has_cells);
     newest->free_numbers = espl__carve(bytes, &at, clusters, sizeof(uint32_t), LINE_BYTES);
     newest->touched = espl__carve(bytes, &at, clusters, sizeof(uint32_t), LINE_BYTES);
     newest->paired = espl__carve(bytes, &at, clusters, sizeof(uint32_t), LINE_BYTES);
     return at;
 }
 
-size_t espl__table_place(espl__mirror_table *table, unsigned char *bytes, uint32_t clusters,
-                         size_t user_size)
+size_t espl__table_place(const espl__tables *t, espl__mirror_table *table, unsigned char *bytes,
+                         uint32_t clusters)
 {
     size_t at = 0;
 
-    carve_entry_arrays(&table->arrays, bytes, &at, clusters);
+    carve_entry_arrays(&table->arrays, bytes, &at, clusters, t->has_cells);
     table->behind =
         espl__carve(bytes, &at, clusters / ESPL__BEHIND_SHARE, sizeof(uint32_t), LINE_BYTES);
-    table->user = espl__carve(bytes, &at, user_size, 1, LINE_BYTES);
+    table->user = espl__carve(bytes, &at, t->user_size, 1, LINE_BYTES);
     return at;
 }
 
@@ -97,7 +102,10 @@ void espl__tables_free(espl__tables *t, espl__heap *heap)
         free_table_memory(heap, &t->spare[i]);
     }
     free_table_memory(heap, &t->newest.memory);
+    const bool has_cells = t->has_cells;
+
     espl__tables_init(t, t->has_reader, t->user_size);
+    t->has_cells = has_cells;
 }
 
 size_t espl__tables_bytes(const espl__tables *t)
@@ -124,6 +132,9 @@ static void copy_newest(const espl__newest *to, const espl__newest *from)
     for (int i = 0; i < ESPL__BOX_NUMBERS; ++i) {
         memcpy(out->boxes[i], in->boxes[i], from->clusters * sizeof(float));
     }
+    if (in->anchors != NULL) {
+        memcpy(out->anchors, in->anchors, from->clusters * sizeof *in->anchors);
+    }
     memcpy(out->changed, in->changed, from->clusters * sizeof *in->changed);
     memcpy(out->order, in->order, from->order_count * sizeof *in->order);
     memcpy(to->free_numbers, from->free_numbers, from->free_count * sizeof(uint32_t));
@@ -137,10 +148,10 @@ static bool move_newest(espl__tables *t, espl__heap *heap, uint32_t clusters)
     espl__newest made = t->newest;
 
     ESPL_CHECK(clusters >= made.clusters && clusters != 0);
-    if (!take_table_memory(heap, &made.memory, place_newest(&made, NULL, clusters), clusters)) {
+    if (!take_table_memory(heap, &made.memory, place_newest(t, &made, NULL, clusters), clusters)) {
         return false;
     }
-    (void)place_newest(&made, made.memory.bytes, clusters);
+    (void)place_newest(t, &made, made.memory.bytes, clusters);
     copy_newest(&made, &t->newest);
     free_table_memory(heap, &t->newest.memory);
     t->newest = made;
@@ -163,7 +174,7 @@ static bool take_spares(espl__tables *t, espl__heap *heap, uint32_t count)
 {
     espl__mirror_table none = {0};
     const uint32_t clusters = t->newest.memory.clusters;
-    const size_t size = espl__table_place(&none, NULL, clusters, t->user_size);
+    const size_t size = espl__table_place(t, &none, NULL, clusters);
     uint32_t found = 0;
 
     for (int i = 0; i < ESPL__TABLE_COUNT; ++i) {
@@ -229,6 +240,7 @@ bool espl__tables_prepay(espl__tables *t, espl__heap *heap, uint32_t clusters)
 
     if (clusters > UINT32_MAX / poses || !grow_newest(t, heap, clusters) ||
         !reserve_in_all(t, heap, ESPL__BLOCK_VALUES, mirrors * clusters) ||
+        (t->has_cells && !reserve_in_all(t, heap, ESPL__BLOCK_CELLS, mirrors * clusters)) ||
         !reserve_in_all(t, heap, ESPL__BLOCK_POSES, poses * clusters)) {
         return false;
     }
@@ -265,7 +277,7 @@ static bool is_needed_by(const espl__block *block, const espl__mirror_table *tab
     return block->made <= table->mirror.number && table->mirror.number < block->dropped;
 }
 
-// Free a block, and the stretches of values with it.
+// Free a block, and the stretches and cells of values with it.
 static void give_block(espl__tables *t, espl__block *block)
 {
     if (block->kind == ESPL__BLOCK_VALUES) {
@@ -273,6 +285,9 @@ static void give_block(espl__tables *t, espl__block *block)
 
         if (values->stretches != NULL) {
             espl__blocks_give(&t->pools[ESPL__BLOCK_STRETCHES], &values->stretches->block);
+        }
+        if (values->cells != NULL) {
+            espl__blocks_give(&t->pools[ESPL__BLOCK_CELLS], &values->cells->block);
         }
     }
     espl__blocks_give(&t->pools[block->kind], block);
@@ -397,12 +412,18 @@ espl__values *espl__values_take(espl__tables *t)
         (espl__values *)(void *)espl__blocks_take(&t->pools[ESPL__BLOCK_VALUES], t->number);
 
     values->stretches = NULL;
+    values->cells = NULL;
     return values;
 }
 
 espl__poses *espl__poses_take(espl__tables *t)
 {
     return (espl__poses *)(void *)espl__blocks_take(&t->pools[ESPL__BLOCK_POSES], t->number);
+}
+
+espl__member_cells *espl__member_cells_take(espl__tables *t)
+{
+    return (espl__member_cells *)(void *)espl__blocks_take(&t->pools[ESPL__BLOCK_CELLS], t->number);
 }
 
 espl__stretches *espl__stretches_take(espl__tables *t)

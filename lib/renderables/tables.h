@@ -35,8 +35,9 @@ enum { ESPL__TABLE_COUNT = 3 };
 typedef struct espl__entry_arrays {
     espl__cluster_entry *entries;
     float *boxes[ESPL__BOX_NUMBERS];
-    uint64_t *changed; // number of the first mirror with the entry
-    uint32_t *order;   // as espl_mirror.order
+    espl__cell *anchors; // NULL: the world has no cells
+    uint64_t *changed;   // number of the first mirror with the entry
+    uint32_t *order;     // as espl_mirror.order
 } espl__entry_arrays;
 
 /// The memory of arrays: one block of the heap.
@@ -70,6 +71,7 @@ typedef struct espl__newest {
     uint32_t *paired; // [paired_count] clusters whose `before` was not `poses` at the last publish
     uint32_t clusters, order_count, still_count, free_count, touched_count, paired_count;
     uint64_t order_moment; // ascends whenever `order` changes
+    espl__cell rebased;    // as the last mirror has it
     espl__table_memory memory;
 } espl__newest;
 
@@ -84,6 +86,7 @@ typedef struct espl__tables {
     size_t user_size;
     uint32_t own;                         // table of the publisher
     bool has_reader;                      // there are three tables
+    bool has_cells;                       // tables have anchors
     _Alignas(64) _Atomic uint32_t latest; // middle table, and ESPL__TABLE_FRESH
     _Alignas(64) uint32_t reader;         // table of the reader, which alone reads and writes it
 } espl__tables;
@@ -96,7 +99,8 @@ typedef struct espl__tables_need {
     uint32_t blocks[ESPL__BLOCK_KINDS]; // that are taken
 } espl__tables_need;
 
-/// Set up tables without memory. @param user_size  bytes of the user in each mirror.
+/// Set up tables without memory. Those of a world with cells get `has_cells` before the first update.
+/// @param user_size  bytes of the user in each mirror.
 void espl__tables_init(espl__tables *t, bool has_reader, size_t user_size);
 /// Free all memory. Mirrors end.
 void espl__tables_free(espl__tables *t, espl__heap *heap);
@@ -125,11 +129,13 @@ void espl__tables_remove_cluster(espl__tables *t, uint32_t cluster);
 espl__values *espl__values_take(espl__tables *t);
 espl__poses *espl__poses_take(espl__tables *t);
 espl__stretches *espl__stretches_take(espl__tables *t);
+espl__member_cells *espl__member_cells_take(espl__tables *t);
 /// Give back a block that this update took and that no entry names.
 void espl__values_give(espl__tables *t, espl__values *values);
 void espl__poses_give(espl__tables *t, espl__poses *poses);
 
-/// Set the values of a cluster; those it had are dropped, with their stretches. Not in jobs, as all below.
+/// Set the values of a cluster; those it had are dropped, with their stretches and cells. Not in jobs, as all
+/// below.
 void espl__tables_set_values(espl__tables *t, uint32_t cluster, espl__values *values);
 /// Set poses of the same members as before: the poses that the cluster had become those before. A second call
 /// in one update replaces the poses that the first one set.
@@ -155,6 +161,8 @@ typedef struct espl__publication {
     const void *user; // [user_size]; NULL: zeros
     const espl_lods *const *lod_pages;
     uint32_t lod_count;
+    float cell_size;    // 0: the world has no cells
+    espl__cell rebased; // as espl_mirror.rebased
 } espl__publication;
 
 /// Publish the newest entries as a mirror. Clusters whose entry was not set since the last publish have no
@@ -172,8 +180,8 @@ const espl_mirror *espl__tables_acquire(espl__tables *t);
 bool espl__table_is_read(const espl__tables *t, uint32_t table);
 /// Place the arrays of a table in memory for so many clusters. @param bytes  NULL: the size is counted.
 /// @return the size.
-size_t espl__table_place(espl__mirror_table *table, unsigned char *bytes, uint32_t clusters,
-                         size_t user_size);
+size_t espl__table_place(const espl__tables *t, espl__mirror_table *table, unsigned char *bytes,
+                         uint32_t clusters);
 /// Tell whether memory is enough for the newest entries.
 static inline bool espl__table_has_room(const espl__tables *t, const espl__table_memory *memory)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // espl_renderables_update(): the order of its steps, and their memory.
-#include "lib/renderables/renderables.h"
+#include "lib/renderables/member_cells.h"
 
 #include "lib/tree/changes.h"
 #include "lib/world/moment.h"
@@ -63,6 +63,9 @@ static bool collect_changes(espl_renderables *r, espl__update *u)
 
     espl__row_kinds_begin(&kinds, r);
     is_done = espl__collect_members(r, &kinds, u);
+    if (is_done && espl__renderables_have_cells(r)) {
+        espl__collect_cells(r);
+    }
     if (is_done) {
         espl__collect_values(r, &kinds, u);
         is_done = espl__collect_layers(r, &kinds, u) && espl__collect_astray(r, u);
@@ -195,6 +198,8 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
                                              .user = user,
                                              .lod_pages = (const espl_lods *const *)r->lod_pages,
                                              .lod_count = r->lod_count,
+                                             .cell_size = world->forest.cell_size,
+                                             .rebased = world->forest.rebased,
                                          });
     r->attachment.count = report->renderables;
     r->attachment.clusters = report->clusters;
@@ -203,6 +208,7 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     r->version = world->iterations == 0 ? world->store.version : r->version;
     r->known_slots = world->forest.end;
     r->known_makings = world->forest.makings;
+    r->rebased = world->forest.rebased;
     r->last = espl__world_next_moment(world);
 }
 

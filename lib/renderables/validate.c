@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The rules of renderables, for espl_validate(). Those about the world hold of what no change was marked of
 // since the last update. O(renderables + slots).
-#include "lib/renderables/renderables.h"
+#include "lib/renderables/far_places.h"
 
 #include "lib/tree/changes.h"
 
@@ -63,6 +63,27 @@ static const char *pose_rule(const checking *c, const espl__cluster_entry *entry
     return is_same ? NULL : "the box of a renderable is that of its pose";
 }
 
+// Tell whether a member has the cell that its slot has, which is that of its parent or its tree, unless one of
+// these changed.
+static bool is_in_its_cell(const espl_renderables *r, const espl__values *values, uint32_t slot,
+                           uint32_t place)
+{
+    const espl__forest *const forest = &r->world->forest;
+    const uint32_t parent = forest->parent[slot];
+    const espl__cell cell = r->cells_of[slot];
+
+    if (!espl__cell_is_same(values->cells->of[place], cell)) {
+        return false;
+    }
+    if (parent != ESPL__NO_SLOT) {
+        return is_marked(r, parent) || espl__cell_is_same(r->cells_of[parent], cell);
+    }
+    return espl__plane_has_changed(&forest->tracks.planes[ESPL__PLANE_CELL], slot,
+                                   espl__plane_since(r->world->moment, r->last)) ||
+           !espl__cell_is_same(forest->rebased, r->rebased) ||
+           espl__cell_is_same(espl__cell_to_store(r, slot), cell);
+}
+
 static const char *member_rule(checking *c, uint32_t number, uint32_t place)
 {
     const espl_renderables *const r = c->r;
@@ -98,6 +119,10 @@ static const char *member_rule(checking *c, uint32_t number, uint32_t place)
     if (r->layers_of != NULL && entry->values->layers[place] != r->layers_of[slot] &&
         (r->states[number] & ESPL__WRITE_VALUES) == 0) {
         return "a mirror has the effective layers of a renderable";
+    }
+    if (espl__renderables_have_cells(r) && (r->states[number] & ESPL__WRITE_ANY) == 0 &&
+        !is_in_its_cell(r, entry->values, slot, place)) {
+        return "a mirror has the cell of a renderable, which is that of its parent";
     }
     return (r->states[number] & ESPL__WRITE_ANY) == 0 ? pose_rule(c, entry, cluster, place) : NULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Results: their memory, the checks of a cull, and what a camera sees, written out. A cull writes the
 // result that is not the present one, which takes its place when all is done.
-#include "lib/renderables/visible.h"
+#include "lib/renderables/camera_cells.h"
 
 #include "lib/base/float_modes.h"
 #include "lib/base/prefetch.h"
@@ -89,13 +89,15 @@ espl_status espl__visible_grow(espl_visible *visible, espl__scratch *scratch, si
 
 // --- Checks ---
 
-static espl_status check_camera(const espl_camera *camera)
+// @param has_cells  of the world of the mirror.
+static espl_status check_camera(const espl_camera *camera, bool has_cells)
 {
     if (camera->plane_count > ESPL_PLANE_LIMIT ||
         (camera->flags & ~(uint32_t)ESPL_CAMERA_ORTHOGRAPHIC) != 0) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (ESPL__ASKS_LATER(camera)) {
+    if (ESPL__ASKS_LATER(camera) ||
+        (!has_cells && (camera->cell[0] | camera->cell[1] | camera->cell[2]) != 0)) {
         return ESPL_ERR_UNSUPPORTED;
     }
     bool is_finite = espl__all_finite(camera->eye, 3) && espl__all_finite(&camera->pixels, 1) &&
@@ -134,7 +136,7 @@ static espl_status check_cull(const espl_visible *visible, const espl_mirror *mi
     espl_status status = check_cull_def(def);
 
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        status = check_camera(&cameras[i]);
+        status = check_camera(&cameras[i], espl__mirror_has_cells(mirror));
     }
     return status;
 }
@@ -338,6 +340,7 @@ static float size_of_instance(const espl__cull_result *result, const espl__sight
     const bool is_now = result->time == ESPL__CULL_NOW || entry->before == entry->poses;
     const float(*const boxes)[ESPL__BOXES] = is_now ? entry->poses->boxes : entry->before->boxes;
     float box[ESPL__BOX_ROWS];
+    double eye[3];
 
     if (!is_now && result->time == ESPL__CULL_BETWEEN) {
         espl__box_between_poses(box, entry, batch->places[i], batch->poses[i]);
@@ -346,7 +349,8 @@ static float size_of_instance(const espl__cull_result *result, const espl__sight
             box[k] = boxes[k][batch->places[i]];
         }
     }
-    return espl__size_on_image(&sight->camera, box);
+    espl__eye_for(eye, result->mirror, entry->values, batch->places[i], &sight->camera);
+    return espl__size_on_image(&sight->camera, eye, box);
 }
 
 static void write_items(const espl_visible *visible, const espl__sight *sight,
@@ -374,7 +378,9 @@ static void write_items(const espl_visible *visible, const espl__sight *sight,
         if (result->time == ESPL__CULL_BETWEEN) {
             blend_batch_poses(batch, result, &room);
         }
-        espl__instances_write(arrays, done, batch, sight->camera.origin, visible->kernels->boxes);
+        espl__instances_write(arrays, done, batch,
+                              &(espl__viewpoint){result->mirror, &sight->camera},
+                              visible->kernels->boxes);
         for (uint32_t i = 0; arrays->sizes != NULL && i < batch->count; ++i) {
             arrays->sizes[done + i] = size_of_instance(result, sight, batch, i);
         }

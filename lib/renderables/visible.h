@@ -142,7 +142,9 @@ static inline const espl_lods *espl__lods_of(const espl_mirror *mirror, uint32_t
 }
 
 /// Compute the size of a box on the image of a camera, in pixels.
-float espl__size_on_image(const espl_camera *camera, const float box[ESPL__LEAST ESPL__BOX_ROWS]);
+/// @param eye  of the camera, relative to what the box is.
+float espl__size_on_image(const espl_camera *camera, const double eye[ESPL__LEAST 3],
+                          const float box[ESPL__LEAST ESPL__BOX_ROWS]);
 
 /// Return the level for a size; `count` of the levels where it is below all of them.
 uint32_t espl__level_for(const espl_camera *camera, const espl_lods *lods, float size);

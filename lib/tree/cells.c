@@ -430,6 +430,7 @@ void espl__forest_rebase_cells(espl__forest *forest, espl__cell cells)
 {
     espl__cell *const all = forest->tracks.cells;
 
+    forest->rebased = espl__cell_sum(forest->rebased, cells);
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         const espl__tree *const t = &forest->trees[tree];
 

@@ -35,11 +35,6 @@ espl__cell espl__cell_of(const espl__forest *forest, uint32_t slot);
 /// Give a root a cell, and mark it. Precondition: the world has cells.
 void espl__cell_store(const espl__forest *forest, uint32_t root, espl__cell cell);
 
-static inline bool espl__cell_is_same(espl__cell a, espl__cell b)
-{
-    return ((a.at[0] ^ b.at[0]) | (a.at[1] ^ b.at[1]) | (a.at[2] ^ b.at[2])) == 0;
-}
-
 /// What is added to coordinates of one cell, so that they are those of another one.
 typedef struct espl__cell_shift {
     double by[3];

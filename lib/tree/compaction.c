@@ -184,6 +184,7 @@ void espl__forest_keep_settings(espl__forest *to, const espl__forest *from)
     to->kernels = from->kernels;
     to->grain = from->grain;
     to->cell_size = from->cell_size;
+    to->rebased = from->rebased;
     to->modes = from->modes;
     to->context = from->context;
     to->searched_in_vain = from->searched_in_vain;

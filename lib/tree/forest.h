@@ -145,6 +145,8 @@ typedef struct espl__forest {
     const espl__kernels *kernels;
     uint32_t grain;  // nodes of a job at least: ESPL__GRAIN, smaller in tests
     float cell_size; // 0: the world has no cells (cells.h)
+    /// Sum of all rebases by cells. The cell of a tree less this sum is not changed by a rebase.
+    espl__cell rebased;
     // Of immediate calls, with the counts of the world. All worlds are finite unless it `has_overflowed`.
     espl__context context;
     uint64_t searched_in_vain;        // nodes visited by searches for worlds that are not finite

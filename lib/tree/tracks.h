@@ -39,6 +39,31 @@ typedef struct espl__cell {
 
 _Static_assert(sizeof(espl__cell) == 12, "a cell is three words");
 
+/// Add cells. A sum outside of 32 bits wraps.
+static inline espl__cell espl__cell_sum(espl__cell a, espl__cell b)
+{
+    espl__cell sum;
+
+    for (int i = 0; i < 3; ++i) {
+        sum.at[i] = (int32_t)((uint32_t)a.at[i] + (uint32_t)b.at[i]);
+    }
+    return sum;
+}
+/// Subtract a cell from another one. A difference outside of 32 bits wraps.
+static inline espl__cell espl__cell_difference(espl__cell a, espl__cell b)
+{
+    espl__cell difference;
+
+    for (int i = 0; i < 3; ++i) {
+        difference.at[i] = (int32_t)((uint32_t)a.at[i] - (uint32_t)b.at[i]);
+    }
+    return difference;
+}
+static inline bool espl__cell_is_same(espl__cell a, espl__cell b)
+{
+    return ((a.at[0] ^ b.at[0]) | (a.at[1] ^ b.at[1]) | (a.at[2] ^ b.at[2])) == 0;
+}
+
 /// The arrays. {0}: none.
 typedef struct espl__tracks {
     espl__plane planes[ESPL__PLANE_COUNT];

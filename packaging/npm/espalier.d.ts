@@ -1537,6 +1537,8 @@ export interface InstancesOptions {
     userData?: boolean;
     /** Have `sizes`. Default: false. */
     sizes?: boolean;
+    /** Have `cells`. Default: false. */
+    cells?: boolean;
 }
 
 /**
@@ -1568,6 +1570,8 @@ export class Instances {
     readonly userData: Uint32Array | null;
     /** Pixels on the image; null without `sizes`. */
     readonly sizes: Float32Array | null;
+    /** Cells of the hierarchies, 3 numbers each, which are 0 in a world without cells; null without `cells`. */
+    readonly cells: Int32Array | null;
 }
 
 /** What one list of visible renderables answers to: a camera, a cascade of shadows, a face of a probe. */
@@ -1599,6 +1603,11 @@ export interface Camera {
     leastSize?: number;
     /** Sizes do not depend on the distance. Default: false. */
     orthographic?: boolean;
+    /**
+     * The cell that planes, eye and origin are relative to the middle of, in a world with `cellSize`. Default:
+     * 0, 0, 0. Written positions are relative to it.
+     */
+    cell?: Vector;
 }
 
 /** How to cull. */

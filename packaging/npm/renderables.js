@@ -20,7 +20,7 @@ const RENDERABLES_DEF_BYTES = 40;
 const REPORT_WORDS = 11;
 const FIRST_BAD = 44, NUMBER = 56;
 const LODS_BYTES = 76;
-const CAMERA_BYTES = 200;
+const CAMERA_BYTES = 216;
 const CULL_DEF_BYTES = 28;
 const ARRAYS_BYTES = 56;
 const GROUP_WORDS = 3;
@@ -43,7 +43,7 @@ export class Instances extends Owned {
     constructor(world, options = {}) {
         pointerOf(world);
         const { form = "4x4", capacity = CLUSTER_SIZE, previous = false, entities = false, userData = false,
-            sizes = false } = checkObject(options, "options");
+            sizes = false, cells = false } = checkObject(options, "options");
         const number = choose(instanceForms, form, "options.form");
         const lists = {};
         const add = (name, isWanted, type, words) => {
@@ -58,6 +58,7 @@ export class Instances extends Owned {
         add("previous", checkBoolean(previous, "options.previous"), Float32Array, instanceWords[number]);
         add("userData", checkBoolean(userData, "options.userData"), Uint32Array, 1);
         add("sizes", checkBoolean(sizes, "options.sizes"), Float32Array, 1);
+        add("cells", checkBoolean(cells, "options.cells"), Int32Array, 3);
         checkCount(capacity, "options.capacity");
         super(world, allocateZeros(sizeOfLists(lists, capacity)), wasm.free);
         this.#form = number;
@@ -96,8 +97,8 @@ export class Instances extends Owned {
                 list.type.BYTES_PER_ELEMENT * list.words * first;
         };
 
-        heap.u32.set([at("matrices"), 0, this.#form, at("previous"), 0, at("entities"), at("userData"), at("sizes")],
-            zero(scratch, ARRAYS_BYTES) >> 2);
+        heap.u32.set([at("matrices"), 0, this.#form, at("previous"), 0, at("entities"), at("userData"), at("sizes"),
+            at("cells")], zero(scratch, ARRAYS_BYTES) >> 2);
         return scratch;
     }
 
@@ -130,6 +131,10 @@ export class Instances extends Owned {
 
     get sizes() {
         return this.#show("sizes");
+    }
+
+    get cells() {
+        return this.#show("cells");
     }
 }
 
@@ -313,7 +318,7 @@ export class Renderables extends Owned {
 // Check a camera: what putCamera() takes.
 function checkCamera(camera, what) {
     const { matrix, planes = [], clip = "minusOneToOne", layers = ALL_LAYERS, origin = [0, 0, 0], eye = [0, 0, 0],
-        pixels = 0, leastSize = 0, orthographic = false } = checkObject(camera, what);
+        pixels = 0, leastSize = 0, orthographic = false, cell = [0, 0, 0] } = checkObject(camera, what);
 
     if (matrix !== undefined) {
         checkNumbers(matrix, 16, what, Float32Array, "matrix");
@@ -333,11 +338,13 @@ function checkCamera(camera, what) {
         pixels: checkNumber(pixels, `${what}.pixels`),
         leastSize: checkNumber(leastSize, `${what}.leastSize`),
         flags: checkBoolean(orthographic, `${what}.orthographic`) ? CAMERA_ORTHOGRAPHIC : 0,
+        cell: checkNumbers(cell, 3, what, Int32Array, "cell"),
     };
 }
 
 // Write C's espl_camera. `place` has room for a matrix.
-function putCamera(address, { matrix, planes, clip, layers, origin, eye, pixels, leastSize, flags }, place) {
+function putCamera(address, camera, place) {
+    const { matrix, planes, clip, layers, origin, eye, pixels, leastSize, flags, cell } = camera;
     const at = zero(address, CAMERA_BYTES) >> 2;
 
     if (matrix !== undefined) {
@@ -353,6 +360,7 @@ function putCamera(address, { matrix, planes, clip, layers, origin, eye, pixels,
     heap.f32.set(eye, at + 40);
     heap.f32.set([pixels, leastSize], at + 43);
     heap.u32[at + 45] = flags;
+    heap.i32.set(cell, at + 46);
 }
 
 // --- What cameras see ---

@@ -378,6 +378,30 @@ withRow("images, rewinds and loaded worlds are drawn as they are", 5, ({ world, 
     assert.deepEqual(new Set(see(drawn, visible, between(-1, 41))), new Set(boxes));
 });
 
+withWorld("a camera in a cell sees what is near it, and cells are written", (world) => {
+    const drawn = world.renderables(), visible = world.visible(), cell = [500000, 0, -3];
+    const instances = world.instances({ form: "pose", cells: true });
+    const box = world.create({ position: [5, 0, 0],
+        components: [[drawn.bounds, [0, 0, 0, 1, 1, 1]], [drawn.renderable, [1, 0, 0]]] });
+
+    world.setCell(box, cell);
+    drawn.update();
+    visible.cull(drawn.mirror, [between(0, 10, { cell, origin: [4, 0, 0] }), between(0, 10)]);
+    assert.deepEqual([visible.count(0), visible.count(1)], [1, 0]);
+    visible.write(instances);
+    assert.deepEqual([...instances.cells.subarray(0, 3)], cell);
+    assert.deepEqual([...instances.matrices.subarray(4, 7)], [1, 0, 0]);
+    assert.equal(world.instances().cells, null);
+    world.rebase([-500000, 0, 0]);
+    drawn.update();
+    drawn.mirror.write(0, instances);
+    assert.deepEqual([...instances.cells.subarray(0, 3)], [0, 0, -3]);
+    const flat = new World(), plain = flat.renderables();
+    plain.update();
+    refuses(() => flat.visible().cull(plain.mirror, { cell }), "ESPL_ERR_UNSUPPORTED");
+    flat.close();
+}, { cellSize: 2048 });
+
 test("a world closes what draws it", () => {
     const world = new World(), drawn = world.renderables();
     const left = [drawn, world.visible(), world.instances({ capacity: 0 })];

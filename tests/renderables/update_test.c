@@ -111,18 +111,6 @@ TEST(definitions_that_are_wrong_are_refused)
     end();
 }
 
-TEST(a_world_with_cells_has_no_renderables)
-{
-    const espl_world_def def = {.cell_size = 2048};
-    espl_renderables *other = NULL;
-    espl_world *far = NULL;
-
-    ck_ok(espl_world_create(&def, &far));
-    ck_assert_int_eq(espl_renderables_create(far, NULL, &other), ESPL_ERR_UNSUPPORTED);
-    ck_assert_ptr_null(other);
-    espl_world_destroy(far);
-}
-
 TEST(component_of_the_name_with_another_size_is_refused)
 {
     const espl_component_def def = {.name = "renderable", .size = 4, .alignment = 4};

@@ -74,7 +74,7 @@ static void make_holes(uint32_t first, uint32_t count, uint32_t holes)
     }
 }
 
-static void scene_begin(bool owes, float cell_size)
+static void scene_begin(bool owes)
 {
     const espl_custom_command_def def = {.name = "hear", .function = hear};
     s = (scene){.world = NULL};
@@ -85,7 +85,7 @@ static void scene_begin(bool owes, float cell_size)
                                   .tag = 5,
                                   .tape = {&s.tape, memory_tape_append},
                                   .layout_budget = LAYOUT_BUDGET,
-                                  .cell_size = cell_size};
+                                  .cell_size = 1024};
     ck_ok(espl_world_create(&world, &s.world));
     s.number = test_component(s.world, "number", 4, 4);
     s.mark = test_component(s.world, "mark", 0, 0);
@@ -961,8 +961,7 @@ static void replay_tape(const row *r, uint64_t frames)
 static void try_row(const row *r, bool owes)
 {
     noted.count = 0;
-    // A world with cells has no renderables.
-    scene_begin(owes, r->call == use_renderables ? 0 : 1024);
+    scene_begin(owes);
     end_recorded_frame(&noted, s.world, &s.tape);
     const uint64_t before = test_physical_hash(s.world);
 

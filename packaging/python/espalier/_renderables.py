@@ -38,6 +38,7 @@ _MATRIX = np.dtype((np.float32, (4, 4)))
 _PLANE = np.dtype((np.float32, 4))
 _VECTOR = np.dtype((np.float32, 3))
 _ORIGIN = np.dtype((np.float64, 3))
+_CELL = np.dtype((np.int32, 3))
 _ALL_LAYERS = 2**32 - 1
 
 
@@ -103,7 +104,8 @@ class Camera:
     that are written, in double precision. eye: where sizes are seen from. pixels: the height of the image in
     pixels divided by (2 * tan(vertical angle / 2)), orthographic: pixels of a world unit; 0: sizes are 0, and
     levels of detail are the first. least_size: pixels; what is smaller is not visible. orthographic: sizes do
-    not depend on the distance.
+    not depend on the distance. cell: what planes, eye and origin are relative to the middle of, in a world with
+    cells; written positions are relative to it.
 
     Raises ArgumentError (a matrix and planes, more than 8 planes, no such clip), NumberError (a number of the
     matrix is not finite). Any thread may read it.
@@ -123,6 +125,7 @@ class Camera:
         pixels: float = 0,
         least_size: float = 0,
         orthographic: bool = False,
+        cell: npt.ArrayLike = (0, 0, 0),
     ) -> None:
         native = ffi.new("espl_camera *")
         if matrix is not None:
@@ -146,6 +149,7 @@ class Camera:
             native.plane_count = len(listed)
         native.origin = one(origin, _ORIGIN, "origin").tolist()
         native.eye = one(eye, _VECTOR, "eye").tolist()
+        native.cell = one(cell, _CELL, "cell").tolist()
         fill(
             native,
             layers=layers,
@@ -203,6 +207,8 @@ class Instances(NamedTuple):
     user_data: npt.NDArray[np.uint32] | None
     #: (n,) numpy.float32, pixels on the image; None without sizes=True.
     sizes: Floats | None
+    #: (n, 3) numpy.int32, the cells of the hierarchies, 0 without cells; None without cells=True.
+    cells: npt.NDArray[np.int32] | None
 
 
 class Mirror:
@@ -263,6 +269,7 @@ class Mirror:
         previous: bool = False,
         entities: bool = False,
         user_data: bool = False,
+        cells: bool = False,
     ) -> Instances:
         """Write the renderables of one cluster, of which there are up to 128.
 
@@ -271,7 +278,7 @@ class Mirror:
         """
         with self._of._owner._lock:
             mirror = self._open()
-            made = _Arrays(lib.ESPL_CLUSTER_SIZE, form, out, previous, entities, user_data, False)
+            made = _Arrays(lib.ESPL_CLUSTER_SIZE, form, out, previous, entities, user_data, False, cells)
             count = ffi.new("size_t *")
             check(call(lib.native_mirror_write, mirror, cluster, made.native, count))
         return made.first(int(count[0]))
@@ -490,6 +497,7 @@ class Visible:
         entities: bool = False,
         user_data: bool = False,
         sizes: bool = False,
+        cells: bool = False,
     ) -> Instances:
         """Write what a camera sees, in the order of its groups.
 
@@ -504,7 +512,7 @@ class Visible:
             if self._mirror is not None:
                 self._mirror._open()
             count = self.count(camera)
-            made = _Arrays(count, form, out, previous, entities, user_data, sizes)
+            made = _Arrays(count, form, out, previous, entities, user_data, sizes, cells)
             check(call(lib.native_visible_write, native, camera, made.native))
         return made.first(count)
 
@@ -575,6 +583,7 @@ class _Arrays:
         entities: bool,
         user_data: bool,
         sizes: bool,
+        cells: bool,
     ) -> None:
         if form not in tuple(Form):
             raise ArgumentError(Status.ERR_ARGUMENT, f"form is one of Form, not {form!r}")
@@ -587,6 +596,7 @@ class _Arrays:
             np.empty(count, dtype=np.uint32) if bool_of(user_data, "user_data") else None
         )
         self.sizes = np.empty(count, dtype=np.float32) if bool_of(sizes, "sizes") else None
+        self.cells = np.empty((count, 3), dtype=np.int32) if bool_of(cells, "cells") else None
         native.form = int(form)
         native.matrices = _at(self.matrices)
         # The stride of an array of one or none is any number.
@@ -595,6 +605,7 @@ class _Arrays:
         native.entities = _at(self.entities)
         native.user_data = _at(self.user_data)
         native.sizes = _at(self.sizes)
+        native.cells = _at(self.cells)
 
     def first(self, count: int) -> Instances:
         """Return the first ones of all arrays."""
@@ -604,6 +615,7 @@ class _Arrays:
             _first(self.entities, count),
             _first(self.user_data, count),
             _first(self.sizes, count),
+            _first(self.cells, count),
         )
 
 

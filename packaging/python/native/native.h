@@ -148,7 +148,7 @@ typedef struct native_arrays {
     void *matrices, *previous; // NULL: not written
     size_t matrix_stride, previous_stride;
     int form;
-    void *entities, *user_data, *sizes;
+    void *entities, *user_data, *sizes, *cells;
 } native_arrays;
 
 // --- Messages ---

@@ -116,6 +116,7 @@ static espl_instance_arrays arrays_of(const native_arrays *arrays)
         .entities = arrays->entities,
         .user_data = arrays->user_data,
         .sizes = arrays->sizes,
+        .cells = arrays->cells,
     };
 }
 

@@ -101,12 +101,6 @@ class Far(WorldCase):
         self.assertEqual(caught.exception.index, 1)
 
 
-    def test_renderables_are_for_worlds_without_cells(self):
-        self.assertRefused(
-            espalier.UnsupportedError, self.world.renderables, status=Status.ERR_UNSUPPORTED
-        )
-
-
 class Plain(WorldCase):
     def test_a_world_without_cells_refuses_them(self):
         entity = self.world.create(position=(1, 2, 3))

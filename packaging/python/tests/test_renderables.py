@@ -19,6 +19,7 @@ from espalier import (
     RenderableFlag,
     Status,
     World,
+    Write,
 )
 from support import WorldCase, unit
 
@@ -333,6 +334,34 @@ class Seen(RowCase):
         self.assertEqual(self.visible.write(previous=True).previous[0, 0, 3], 0)
         by_entity = self.see(Camera(), by_entity=True)
         self.assertEqual(by_entity, [self.boxes[i] for i in (0, 2, 4, 6, 8, 1, 3, 5, 7)])
+
+
+class Cells(WorldCase):
+    def test_a_camera_in_a_cell_sees_what_is_near_it(self):
+        self.use_cells()
+        drawn, visible = self.world.renderables(), self.world.visible()
+        box = {drawn.bounds: ((0, 0, 0), (1, 1, 1)), drawn.renderable: (1, 0, 0)}
+        made = self.world.create(position=(5, 0, 0), components=box)
+        self.world.write_one(made, Write.CELL, (500000, 0, -3))
+        drawn.update()
+        near = between(0, 10, cell=(500000, 0, -3), origin=(4, 0, 0))
+        visible.cull(drawn.mirror, [near, between(0, 10)])
+        self.assertEqual([visible.count(0), visible.count(1)], [1, 0])
+        seen = visible.write(cells=True)
+        self.assertEqual(seen.cells.tolist(), [[500000, 0, -3]])
+        self.assertEqual(seen.matrices[0, 0, 3], 1)
+        self.assertIsNone(visible.write().cells)
+        self.world.rebase((-500000, 0, 0))
+        drawn.update()
+        self.assertEqual(drawn.mirror.write(0, cells=True).cells.tolist(), [[0, 0, -3]])
+
+    def test_a_camera_in_a_cell_needs_a_world_with_cells(self):
+        drawn, visible = self.world.renderables(), self.world.visible()
+        drawn.update()
+        self.assertRefused(
+            espalier.UnsupportedError,
+            lambda: visible.cull(drawn.mirror, Camera(cell=(1, 0, 0))),
+        )
 
 
 class Outputs(RowCase):
