@@ -66,10 +66,12 @@ static bool renew(espl_renderables *r, espl__row_kinds *kinds, uint32_t slot)
 }
 
 // Compute the effective layers of a slot and of the nodes below it whose parent changed.
-static void spread(espl_renderables *r, espl__row_kinds *kinds, uint32_t top)
+// @param is_candidate  the slot may have another node than before, with the layers of the one before it, while
+// its children have the layers that they had below it in its slot of before: they are looked at in any case.
+static void spread(espl_renderables *r, espl__row_kinds *kinds, uint32_t top, bool is_candidate)
 {
     const espl__forest *const forest = &r->world->forest;
-    bool has_changed = renew(r, kinds, top);
+    bool has_changed = renew(r, kinds, top) || (is_candidate && find_living(r, top) != ESPL__NONE);
 
     if (!has_changed) {
         return;
@@ -91,7 +93,7 @@ static void spread_chunk(espl_renderables *r, espl__row_kinds *kinds, const espl
         return;
     }
     for (uint32_t row = 0; row < chunk->count; ++row) {
-        spread(r, kinds, espl__row_slot(store, chunk, row));
+        spread(r, kinds, espl__row_slot(store, chunk, row), false);
     }
 }
 
@@ -163,7 +165,7 @@ bool espl__collect_layers(espl_renderables *r, espl__row_kinds *kinds, espl__upd
     }
     for (size_t i = 0; i < espl__array_length(r->candidates); ++i) {
         if (r->candidates[i] < espl__array_length(r->layers_of)) {
-            spread(r, kinds, r->candidates[i]);
+            spread(r, kinds, r->candidates[i], true);
         }
     }
     for (uint32_t number = 0; number < archetypes; ++number) {

@@ -233,3 +233,11 @@ TEST_LOOP(no_change_at_once_is_missed, 0, 3)
     }
     tell(&sum);
 }
+
+// A node took the slot of another one, and had the layers of it, while the nodes below it had others.
+TEST(layers_are_right_below_a_node_that_took_another_slot)
+{
+    tally sum = {0};
+
+    run_at_once(4479720826367963615, 40, 120, &sum);
+}
