@@ -83,6 +83,7 @@ typedef struct cluster_test {
     uint32_t camera_number;
     const espl__planes *planes;
     const espl__cluster_entry *entry;
+    double eye[3]; // of the camera; in a world with cells as the last member was tested with it
     uint64_t always[ESPL__MEMBER_WORDS]; // bits of visible members with ESPL_RENDERABLE_ALWAYS
     const float (*boxes)[ESPL__BOXES];   // NULL: not yet known
     float (*room)[ESPL__BOXES];          // for boxes
@@ -101,13 +102,14 @@ static float size_of_member(cluster_test *test, uint32_t place)
 {
     const float(*const boxes)[ESPL__BOXES] = boxes_of(test);
     float box[ESPL__BOX_ROWS];
-    double eye[3];
 
     for (int k = 0; k < ESPL__BOX_ROWS; ++k) {
         box[k] = boxes[k][place];
     }
-    espl__eye_for(eye, test->cull->mirror, test->entry->values, place, test->camera);
-    return espl__size_on_image(test->camera, eye, box);
+    if (test->entry->values->cells != NULL) {
+        espl__eye_for(test->eye, test->cull->mirror, test->entry->values, place, test->camera);
+    }
+    return espl__size_on_image(test->camera, test->eye, box);
 }
 
 // Return the bits, of those given, of the members of which a word has one of some bits.
@@ -279,14 +281,16 @@ static void test_chunk_for(const espl__cull *cull, uint32_t camera, uint32_t chu
             continue;
         }
         const size_t at = (size_t)camera * mirror->order_count + begin + found->seen_count;
-        cluster_test test = {.cull = cull,
-                             .camera = &cull->cameras[camera],
-                             .camera_number = camera,
-                             .planes = &cull->planes[camera],
-                             .entry = &mirror->entries[cluster],
-                             .room = room,
-                             .levels = cull->levels != NULL ? &cull->levels[at << ESPL__ITEM_BITS]
-                                                            : NULL};
+        cluster_test test = {
+            .cull = cull,
+            .camera = &cull->cameras[camera],
+            .camera_number = camera,
+            .planes = &cull->planes[camera],
+            .entry = &mirror->entries[cluster],
+            .eye = {(double)cull->cameras[camera].eye[0], (double)cull->cameras[camera].eye[1],
+                    (double)cull->cameras[camera].eye[2]},
+            .room = room,
+            .levels = cull->levels != NULL ? &cull->levels[at << ESPL__ITEM_BITS] : NULL};
         espl__seen now = {.cluster = cluster};
 
         if (i + AHEAD < end && marks[mirror->order[i + AHEAD]] != 0) {
