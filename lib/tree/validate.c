@@ -7,7 +7,6 @@
 // not, as a sentence that is true of a valid forest. Tests compare these sentences, and users read
 // them. Walks are bounded by the counts of the header, so that broken links neither crash nor hang
 // the validation. The functions run in the order in which each may rely on those before it.
-#include "lib/tree/cells.h"
 #include "lib/tree/motion.h"
 #include "lib/tree/plain_tree.h"
 #include "lib/tree/present.h"
@@ -419,7 +418,7 @@ static const char *tracks_rule(const espl__forest *forest, location *at)
         at->slot = ESPL__NO_SLOT;
         rule = "tracks have room for each slot";
     }
-    if (rule == NULL && (tracks->cells != NULL) != espl__is_cell_size(forest->cell_size)) {
+    if (rule == NULL && (tracks->cells != NULL) != (forest->cell_size > 0)) {
         at->slot = ESPL__NO_SLOT;
         rule = "a world has cells where it has a size of cells";
     }
