@@ -74,17 +74,25 @@ static inline espl_pose espl__pose_of(const espl_transform *transform)
     return pose;
 }
 
+// Return 64 bits of a pose. Each is loaded by itself, because compilers copy whole poses to the stack.
+static inline uint64_t espl__pose_word(const espl_pose *pose, size_t number)
+{
+    uint64_t word;
+
+    memcpy(&word, (const unsigned char *)pose + number * sizeof word, sizeof word);
+    return word;
+}
+
 /// Tell whether two poses have the same bits. Wide compares, because a call of memcmp() costs as
 /// much as the rest of a small write.
 static inline bool espl__pose_is_same(const espl_pose *a, const espl_pose *b)
 {
-    uint64_t left[4], right[4];
-
-    memcpy(left, a, sizeof left);
-    memcpy(right, b, sizeof right);
-    return ((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2]) |
-            (left[3] ^ right[3])) == 0;
+    return ((espl__pose_word(a, 0) ^ espl__pose_word(b, 0)) |
+            (espl__pose_word(a, 1) ^ espl__pose_word(b, 1)) |
+            (espl__pose_word(a, 2) ^ espl__pose_word(b, 2)) |
+            (espl__pose_word(a, 3) ^ espl__pose_word(b, 3))) == 0;
 }
+
 /// Tell whether two poses have the same bits, where any NaN equals any other: sign and payload of a NaN
 /// depend on the machine.
 static inline bool espl__pose_is_alike(const espl_pose *a, const espl_pose *b)

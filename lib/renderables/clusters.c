@@ -262,11 +262,11 @@ static void remove_members(espl_renderables *r, uint32_t number)
         }
         if (place != last) {
             cluster->slots[place] = cluster->slots[last];
-            cluster->moved_at[place] = cluster->moved_at[last];
             cluster->entities[place] = cluster->entities[last];
             cluster->codes[place] = cluster->codes[last];
             sources->of[place] = sources->of[last];
             r->member_of[cluster->slots[place]] = espl__member(number, place);
+            espl__put_bit(&cluster->moved, place, espl__has_bit(&cluster->moved, last));
         }
         cluster->count = last;
         r->counts[(r->states[number] & ESPL__CLUSTER_MOVING) != 0 ? ESPL__MOVING : ESPL__STILL] -=
@@ -281,7 +281,7 @@ static void remove_members(espl_renderables *r, uint32_t number)
 typedef struct filed {
     uint64_t code;
     espl_entity entity;
-    uint32_t slot, source, moved_at;
+    uint32_t slot, source;
 } filed;
 
 static void append_member(espl_renderables *r, uint32_t number, espl__sources *sources,
@@ -292,7 +292,7 @@ static void append_member(espl_renderables *r, uint32_t number, espl__sources *s
 
     ESPL_CHECK(place < ESPL__CLUSTER_SIZE);
     cluster->slots[place] = member->slot;
-    cluster->moved_at[place] = member->moved_at;
+    espl__set_bit(&cluster->moved, place);
     cluster->entities[place] = member->entity;
     cluster->codes[place] = member->code;
     sources->of[place] = member->source;
@@ -301,8 +301,7 @@ static void append_member(espl_renderables *r, uint32_t number, espl__sources *s
 
 static filed filed_of(const espl__arrival *arrival)
 {
-    return (filed){arrival->code, arrival->entity, arrival->slot, arrival->source,
-                   arrival->moved_at};
+    return (filed){arrival->code, arrival->entity, arrival->slot, arrival->source};
 }
 
 // Add a cluster without members.
@@ -312,6 +311,7 @@ static uint32_t add_cluster(espl_renderables *r, int category)
     espl__cluster *const cluster = espl__cluster_at(r, number);
 
     memset(cluster, 0, sizeof *cluster);
+    cluster->looked_at = (uint32_t)r->tables.number - ESPL__STILL_AFTER;
     r->states[number] =
         (uint8_t)(ESPL__CLUSTER_USED | (category == ESPL__MOVING ? ESPL__CLUSTER_MOVING : 0));
     return number;
@@ -326,7 +326,7 @@ static uint32_t take_out(const espl_renderables *r, uint32_t number, const espl_
 
     for (uint32_t place = 0; place < count; ++place) {
         const filed member = {cluster->codes[place], cluster->entities[place],
-                              cluster->slots[place], sources->of[place], cluster->moved_at[place]};
+                              cluster->slots[place], sources->of[place]};
         uint32_t at = place;
 
         // An insertion sort, because there are few, most of which are in order.

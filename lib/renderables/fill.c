@@ -18,84 +18,6 @@ _Static_assert((int)ESPL__BOXES == (int)ESPL__CLUSTER_SIZE &&
                    (int)ESPL__BOX_ROWS == (int)ESPL__BOX_NUMBERS,
                "boxes of a block are those of the kernels");
 
-// --- Blocks ---
-
-// Tell whether a member of a cluster has a stretch.
-static bool has_stretch(const espl_renderables *r, const espl__cluster *cluster)
-{
-    float room[3];
-    bool has_some = false;
-
-    for (uint32_t place = 0; place < cluster->count && !has_some; ++place) {
-        has_some = espl__stretch_of(r, cluster->slots[place], room) != NULL;
-    }
-    return has_some;
-}
-
-// Tell whether the poses of the mirror before do not serve as those before.
-static bool needs_pair(const espl__cluster *cluster, uint32_t state)
-{
-    return (state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_BOXES)) != 0 ||
-           ((state & ESPL__WRITE_POSES) != 0 && espl__has_bits(&cluster->bad_world));
-}
-
-// Tell whether all members of a cluster are new, so that none has a pose before.
-static bool is_new_cluster(const espl_renderables *r, const espl__dirty *dirty,
-                           const espl__cluster *cluster)
-{
-    if (dirty->sources == ESPL__NO_CLUSTER) {
-        return false;
-    }
-    const uint32_t *const sources = r->sources[dirty->sources].of;
-    uint32_t from_store = ESPL__FROM_STORE;
-
-    for (uint32_t place = 0; place < cluster->count; ++place) {
-        from_store &= sources[place];
-    }
-    return from_store != 0;
-}
-
-void espl__take_blocks(espl_renderables *r)
-{
-    const bool has_sides = r->world->forest.side_count != 0;
-
-    for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
-        espl__dirty *const dirty = &r->dirty[i];
-        const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, dirty->cluster);
-        const espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
-        const uint32_t state = r->states[dirty->cluster];
-
-        dirty->old_values = entry->values;
-        dirty->old_poses = entry->poses;
-        dirty->load = (espl__member_bits){{
-            cluster->reload.words[0] | cluster->bad_local.words[0],
-            cluster->reload.words[1] | cluster->bad_local.words[1],
-        }};
-        dirty->jumped = cluster->jumped;
-        dirty->bad = espl__count_bad(cluster);
-        dirty->unions = espl__count_members(&cluster->unions);
-        if ((state & ESPL__CLUSTER_USED) == 0) {
-            continue;
-        }
-        if ((state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_VALUES)) != 0) {
-            dirty->values = espl__values_take(&r->tables);
-            if (has_sides && has_stretch(r, cluster)) {
-                dirty->stretches = espl__stretches_take(&r->tables);
-            }
-            if (espl__renderables_have_cells(r)) {
-                dirty->cells = espl__member_cells_take(&r->tables);
-            }
-        }
-        if ((state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_BOXES | ESPL__WRITE_POSES)) != 0) {
-            dirty->poses = espl__poses_take(&r->tables);
-        }
-        dirty->is_new = is_new_cluster(r, dirty, cluster);
-        if (needs_pair(cluster, state) && !dirty->is_new) {
-            dirty->before = espl__poses_take(&r->tables);
-        }
-    }
-}
-
 // --- Values ---
 
 // Write the values of a member.
@@ -300,7 +222,7 @@ static void gather_poses(const espl_renderables *r, espl__poses *poses,
 // finite. A member that is new, was not finite, or jumped has none: its pose is used.
 // @return how many that stay have another pose than in the mirror before, and none before.
 static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirty,
-                              const espl__values *values, espl__cluster *cluster, uint32_t number)
+                              const espl__values *values, espl__cluster *cluster)
 {
     const espl_pose *const now = dirty->poses->poses;
     espl_pose *const before = dirty->before->poses;
@@ -324,7 +246,7 @@ static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirt
                                     values->cells->of[place]);
             }
         } else if (!espl__pose_is_same(&now[place], &had->old_poses->poses[at])) {
-            cluster->moved_at[place] = number;
+            espl__set_bit(&cluster->moved, place);
             moved += 1;
         }
     }
@@ -332,16 +254,21 @@ static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirt
 }
 
 // Compare poses with those before. @return how many differ.
-static uint32_t compare_poses(espl__cluster *cluster, const espl_pose *before, const espl_pose *now,
-                              uint32_t number)
+static uint32_t compare_poses(espl__cluster *cluster, const espl_pose *before, const espl_pose *now)
 {
     uint32_t moved = 0;
 
-    for (uint32_t place = 0; place < cluster->count; ++place) {
-        const bool has_moved = !espl__pose_is_same(&before[place], &now[place]);
+    for (uint32_t first = 0; first < cluster->count; first += 64) {
+        const uint32_t left = cluster->count - first, end = left < 64 ? left : 64;
+        uint64_t bits = 0;
 
-        cluster->moved_at[place] = has_moved ? number : cluster->moved_at[place];
-        moved += has_moved ? 1 : 0;
+        for (uint32_t i = 0; i < end; ++i) {
+            const bool is_same = espl__pose_is_same(&before[first + i], &now[first + i]);
+
+            bits |= (uint64_t)!is_same << i;
+        }
+        cluster->moved.words[first / 64] |= bits;
+        moved += espl__count_bits(bits);
     }
     return moved;
 }
@@ -358,7 +285,6 @@ static void finish_poses(const espl_renderables *r, const espl__dirty *dirty)
 
     const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
 
-    pad_boxes(poses, count);
     espl__box_around_members(r, poses, values, poses->shown);
     // No plane has a box of NaNs outside, so that members that are always visible are not left out.
     for (int k = 0; k < ESPL__BOX_NUMBERS && (values->flags_any & ESPL_RENDERABLE_ALWAYS) != 0;
@@ -393,23 +319,81 @@ static uint64_t members_of_word(uint32_t count, int word)
 
 // Write the poses before where they are to be written, and find out which members moved.
 static void compare_with_before(const espl_renderables *r, espl__dirty *dirty,
-                                const espl__values *values, uint32_t number)
+                                const espl__values *values)
 {
     espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
     const espl__poses *const before = dirty->before != NULL ? dirty->before : dirty->old_poses;
     uint32_t unpaired = 0;
 
     if (dirty->before != NULL) {
-        unpaired = gather_before(r, dirty, values, cluster, number);
+        unpaired = gather_before(r, dirty, values, cluster);
         fill_boxes(r, dirty->before, values, cluster->count);
     }
-    const uint32_t moved = compare_poses(cluster, before->poses, dirty->poses->poses, number);
+    const uint32_t moved = compare_poses(cluster, before->poses, dirty->poses->poses);
 
     dirty->is_same = moved == 0 && !espl__has_bits(&cluster->unions);
     dirty->moved = moved + unpaired;
 }
 
-static void fill_poses(const espl_renderables *r, espl__dirty *dirty, uint32_t number)
+// Find the members astray.
+static void find_astray(const espl_renderables *r, espl__cluster *cluster,
+                        const espl__values *values, const espl__poses *poses)
+{
+    // The box of a cluster is that of all members, unless one of them is bad or a union.
+    const bool is_of_all =
+        !espl__has_bits(&cluster->bad_world) && !espl__has_bits(&cluster->unions);
+
+    if (values->cells != NULL) {
+        espl__find_far_astray(r, cluster, values, poses);
+        return;
+    }
+    espl__find_astray(&r->cells, cluster, &poses->boxes[ESPL__BOX_CENTER],
+                      is_of_all ? poses->box : NULL);
+}
+
+// --- Clusters that members left ---
+
+// Copy the blocks of a cluster, and let the members that took the place of others take it there as well.
+static void fill_thinned(const espl_renderables *r, espl__dirty *dirty)
+{
+    const espl__values *const old_values = dirty->old_values;
+    const espl__poses *const old_poses = dirty->old_poses;
+    const uint32_t *const sources = r->sources[dirty->sources].of;
+    espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
+    espl__values *const values = dirty->values;
+    espl__poses *const poses = dirty->poses;
+    const size_t begin = offsetof(espl__values, entities), from = offsetof(espl__poses, poses);
+
+    memcpy((unsigned char *)values + begin, (const unsigned char *)old_values + begin,
+           sizeof *values - begin);
+    memcpy((unsigned char *)poses + from, (const unsigned char *)old_poses + from,
+           sizeof *poses - from);
+    for (uint32_t place = 0; place < cluster->count; ++place) {
+        const uint32_t old = espl__member_place(sources[place]);
+
+        if (old == place) {
+            continue;
+        }
+        copy_values(values, cluster, place, old_values, old);
+        values->entities[place] = old_values->entities[old];
+        values->layers[place] = old_values->layers[old];
+        poses->poses[place] = old_poses->poses[old];
+        for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
+            poses->boxes[k][place] = old_poses->boxes[k][old];
+        }
+    }
+    values->stretches = NULL;
+    sum_values(values, cluster);
+    for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
+        poses->shown[word] = members_of_word(cluster->count, word);
+    }
+    pad_boxes(poses, cluster->count);
+    dirty->is_same = true;
+    finish_poses(r, dirty);
+    find_astray(r, cluster, values, poses);
+}
+
+static void fill_poses(const espl_renderables *r, espl__dirty *dirty)
 {
     espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
     const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
@@ -425,20 +409,16 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty, uint32_t n
     if (dirty->is_new) {
         dirty->is_same = true;
     } else {
-        compare_with_before(r, dirty, values, number);
+        compare_with_before(r, dirty, values);
     }
+    pad_boxes(poses, count);
     if ((r->states[dirty->cluster] & ESPL__WRITE_MEMBERS) != 0) {
         espl__find_home(&r->cells, cluster);
-    }
-    if (values->cells == NULL) {
-        espl__find_astray(&r->cells, cluster,
-                          (const float(*)[ESPL__CLUSTER_SIZE])poses->boxes[ESPL__BOX_CENTER]);
-    } else {
-        espl__find_far_astray(r, cluster, values, poses);
     }
     if (!espl__has_bits(&cluster->unions)) {
         finish_poses(r, dirty);
     }
+    find_astray(r, cluster, values, poses);
 }
 
 // --- Unions ---
@@ -535,29 +515,72 @@ static void fill_unions(const espl_renderables *r, const espl__dirty *dirty)
 
 // --- Jobs ---
 
-// What a job has.
-typedef struct filling {
-    const espl_renderables *r;
-    uint32_t number; // of the mirror
-} filling;
+// Prefetch the elements of members in each of some rows.
+static void prefetch_box_rows(const float (*rows)[ESPL__CLUSTER_SIZE], uint32_t count,
+                              bool is_written)
+{
+    enum { STEP = 64 / sizeof(float) };
+
+    for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
+        for (uint32_t place = 0; place < count; place += STEP) {
+            if (is_written) {
+                espl__prefetch_to_write(&rows[k][place]);
+            } else {
+                espl__prefetch(&rows[k][place]);
+            }
+        }
+    }
+}
+
+// Prefetch what the poses of a cluster are written from, and where to. Rows are too short for a processor to
+// foresee it.
+static void prefetch_fill(const espl_renderables *r, const espl__dirty *dirty)
+{
+    enum { SLOTS_OF_LINE = 16, POSES_OF_LINE = 2 };
+    const espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
+    const uint32_t count = cluster->count;
+
+    if (dirty->poses == NULL || dirty->old_poses == NULL) {
+        return;
+    }
+    for (uint32_t place = 0; place < count; place += SLOTS_OF_LINE) {
+        espl__prefetch(&cluster->slots[place]);
+    }
+    for (uint32_t place = 0; place < count; place += POSES_OF_LINE) {
+        espl__prefetch_to_write(&dirty->poses->poses[place]);
+        espl__prefetch(&dirty->old_poses->poses[place]);
+    }
+    prefetch_box_rows(dirty->poses->boxes, count, true);
+    prefetch_box_rows(dirty->old_poses->boxes, count, false);
+    if (dirty->values == NULL) {
+        prefetch_box_rows(dirty->old_values->local, count, false);
+    }
+}
 
 static void fill_range(void *context, size_t begin, size_t end)
 {
-    const filling *const f = context;
+    const espl_renderables *const r = context;
     espl__row_kinds kinds;
 
-    espl__row_kinds_begin(&kinds, f->r);
+    espl__row_kinds_begin(&kinds, r);
     for (size_t i = begin; i < end; ++i) {
-        espl__dirty *const dirty = &f->r->dirty[i];
+        espl__dirty *const dirty = &r->dirty[i];
+
+        if (i + 1 < end) {
+            prefetch_fill(r, &r->dirty[i + 1]);
+        }
 
         if (dirty->is_filled) {
             continue;
         }
-        if (dirty->values != NULL) {
-            fill_values(f->r, &kinds, dirty);
+        if (dirty->is_thinned) {
+            fill_thinned(r, dirty);
         }
-        if (dirty->poses != NULL) {
-            fill_poses(f->r, dirty, f->number);
+        if (dirty->values != NULL && !dirty->is_thinned) {
+            fill_values(r, &kinds, dirty);
+        }
+        if (dirty->poses != NULL && !dirty->is_thinned) {
+            fill_poses(r, dirty);
         }
         dirty->is_filled = true;
     }
@@ -570,15 +593,15 @@ void espl__fill(espl_renderables *r, espl__update *u)
     enum { LEAST = ESPL__JOB_COST / 64, CLUSTERS_OF_JOB = ESPL__JOB_COST / 16 };
     const size_t count = espl__array_length(r->dirty);
     espl_world *const world = r->world;
-    filling f = {r, u->number};
+    (void)u;
 
     if (count >= world->job_cost / LEAST) {
         world->is_playing = true;
-        (void)espl__run_ranges(&world->executor, &world->hooks, fill_range, &f, count,
+        (void)espl__run_ranges(&world->executor, &world->hooks, fill_range, r, count,
                                world->job_cost / CLUSTERS_OF_JOB);
         world->is_playing = false;
     }
-    fill_range(&f, 0, count); // what the executor did not
+    fill_range(r, 0, count); // what the executor did not
     for (size_t i = 0; i < count; ++i) {
         const espl__dirty *const dirty = &r->dirty[i];
 
@@ -586,100 +609,4 @@ void espl__fill(espl_renderables *r, espl__update *u)
             fill_unions(r, dirty);
         }
     }
-}
-
-// --- Entries ---
-
-void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__tables_need *need)
-{
-    const bool has_sides = r->world->forest.side_count != 0;
-    // A leaf with few members may be merged into one that is not listed.
-    size_t values = u->new_clusters + u->thin_clusters;
-    size_t poses = u->new_clusters + u->mixed_clusters + 2 * u->thin_clusters;
-
-    for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
-        const uint32_t number = r->dirty[i].cluster, state = r->states[number];
-        const bool is_pair = needs_pair(espl__cluster_at(r, number), state);
-
-        values += (state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_VALUES)) != 0 ? 1 : 0;
-        poses += is_pair ? 2 : (state & ESPL__WRITE_POSES) != 0 ? 1 : 0;
-    }
-    need->blocks[ESPL__BLOCK_VALUES] = (uint32_t)values;
-    need->blocks[ESPL__BLOCK_POSES] = (uint32_t)poses;
-    need->blocks[ESPL__BLOCK_STRETCHES] = has_sides ? (uint32_t)values : 0;
-    need->blocks[ESPL__BLOCK_CELLS] = espl__renderables_have_cells(r) ? (uint32_t)values : 0;
-}
-
-// Keep the clusters with members astray that this update did not write.
-static void keep_astray(espl_renderables *r)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < espl__array_length(r->astray); ++i) {
-        const uint32_t number = r->astray[i];
-
-        if ((r->states[number] & ESPL__CLUSTER_USED) != 0 &&
-            (r->states[number] & ESPL__WRITE_ANY) == 0 &&
-            espl__has_bits(&espl__cluster_at(r, number)->astray)) {
-            r->astray[kept++] = number;
-        }
-    }
-    espl__array_set_length(r->astray, kept);
-}
-
-static void set_poses(espl_renderables *r, const espl__dirty *dirty)
-{
-    if (dirty->is_new) {
-        espl__tables_set_pair(&r->tables, dirty->cluster, dirty->poses, dirty->poses);
-        return;
-    }
-    if (dirty->before == NULL) {
-        // What was written and is the same stays as it is, so that the cluster does not count as changed.
-        if (dirty->is_same) {
-            espl__poses_give(&r->tables, dirty->poses);
-        } else {
-            espl__tables_set_poses(&r->tables, dirty->cluster, dirty->poses);
-        }
-        return;
-    }
-    if (dirty->is_same) {
-        espl__poses_give(&r->tables, dirty->before);
-    }
-    espl__tables_set_pair(&r->tables, dirty->cluster, dirty->poses,
-                          dirty->is_same ? dirty->poses : dirty->before);
-}
-
-void espl__set_blocks(espl_renderables *r, espl__update *u)
-{
-    keep_astray(r);
-    for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
-        const espl__dirty *const dirty = &r->dirty[i];
-        const uint32_t number = dirty->cluster;
-        espl__cluster *const cluster = espl__cluster_at(r, number);
-
-        if ((r->states[number] & ESPL__CLUSTER_USED) == 0) {
-            r->bad_count -= dirty->bad;
-            r->union_count -= dirty->unions;
-            espl__tables_remove_cluster(&r->tables, number);
-            continue;
-        }
-        if (dirty->values != NULL) {
-            espl__tables_set_values(&r->tables, number, dirty->values);
-        }
-        if (dirty->poses != NULL) {
-            set_poses(r, dirty);
-            u->report.rewritten +=
-                dirty->is_same && dirty->before == NULL && !dirty->is_new ? 0 : 1;
-            u->report.moved += dirty->moved;
-        }
-        r->bad_count = r->bad_count + espl__count_bad(cluster) - dirty->bad;
-        r->union_count = r->union_count + espl__count_members(&cluster->unions) - dirty->unions;
-        cluster->reload = cluster->jumped = (espl__member_bits){{0, 0}};
-        r->states[number] &= (uint8_t)~ESPL__WRITE_ANY;
-        if (espl__has_bits(&cluster->astray)) {
-            ESPL_ARRAY_PUSH(r->astray, number);
-        }
-    }
-    espl__array_set_length(r->dirty, 0);
-    espl__array_set_length(r->sources, 0);
 }

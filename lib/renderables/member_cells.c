@@ -172,5 +172,5 @@ void espl__find_far_astray(const espl_renderables *r, espl__cluster *cluster,
             centers[k][place] = center[k];
         }
     }
-    espl__find_astray(&r->cells, cluster, (const float(*)[ESPL__CLUSTER_SIZE])centers);
+    espl__find_astray(&r->cells, cluster, (const float(*)[ESPL__CLUSTER_SIZE])centers, NULL);
 }

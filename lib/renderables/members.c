@@ -340,12 +340,13 @@ bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, ui
     if (r->union_count != 0) {
         espl__climb_unions(r, slot);
     }
-    espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
     if (is_moving || u->rises == 0 || is_where_it_was(r, entry, slot, place)) {
+        espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
         return true;
     }
+    // The cluster that it leaves keeps the poses of the others.
     u->rises -= 1;
-    return espl__add_mover(r, member, ESPL__MOVING, u->number, espl__code_now(r, member));
+    return espl__add_mover(r, member, ESPL__MOVING, espl__code_now(r, member));
 }
 
 // Note the slots of a block that a write with ESPL_TELEPORT placed.
@@ -505,7 +506,6 @@ static bool add_new(espl_renderables *r, espl__row_kinds *kinds, uint32_t slot, 
     espl__array_set_length(*list, at + 1);
     arrival->slot = slot;
     arrival->source = ESPL__FROM_STORE | (uint32_t)at;
-    arrival->moved_at = u->number;
     u->added += 1;
     arrival->entity = espl__entity_at(&r->world->store, index);
     espl__read_values(r, kinds, index, &arrival->bounds, &arrival->renderable);
@@ -645,8 +645,7 @@ uint64_t espl__code_now(const espl_renderables *r, uint32_t member)
     return espl__code_of(&r->cells, center);
 }
 
-bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint32_t moved_at,
-                     uint64_t code)
+bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint64_t code)
 {
     const uint32_t number = espl__member_cluster(member), place = espl__member_place(member);
     espl__cluster *const cluster = espl__cluster_at(r, number);
@@ -662,7 +661,6 @@ bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint32_
     ESPL_ARRAY_PUSH(r->arrivals[category], (espl__arrival){
                                                .code = code,
                                                .source = member,
-                                               .moved_at = moved_at,
                                            });
     return true;
 }

@@ -26,24 +26,45 @@ void espl__find_home(const espl__cells *cells, espl__cluster *cluster)
     }
 }
 
+// Tell whether a box is inside of another one. False for NaNs.
+static bool is_inside(const float box[ESPL__BOX_NUMBERS], const float low[3], const float high[3])
+{
+    bool is_in = true;
+
+    for (int k = 0; k < 3; ++k) {
+        const float center = box[ESPL__BOX_CENTER + k], half = box[ESPL__BOX_HALF + k];
+
+        is_in = is_in && center - half >= low[k] && center + half <= high[k];
+    }
+    return is_in;
+}
+
 void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
-                       const float (*centers)[ESPL__CLUSTER_SIZE])
+                       const float (*centers)[ESPL__CLUSTER_SIZE], const float *box)
 {
     const uint32_t count = cluster->count;
     uint32_t outside[ESPL__CLUSTER_SIZE], any = 0;
+    float low[3], high[3];
 
-    memset(outside, 0, sizeof outside);
     for (int k = 0; k < 3; ++k) {
         const float margin = cells->edge + (cluster->home_high[k] - cluster->home_low[k]) * 0.125f;
-        const float low = cluster->home_low[k] - margin, high = cluster->home_high[k] + margin;
+
+        low[k] = cluster->home_low[k] - margin;
+        high[k] = cluster->home_high[k] + margin;
+    }
+    cluster->astray = (espl__member_bits){{0, 0}};
+    if (box != NULL && is_inside(box, low, high)) {
+        return;
+    }
+    memset(outside, 0, sizeof outside);
+    for (int k = 0; k < 3; ++k) {
         const float *const at = centers[k];
 
         for (uint32_t place = 0; place < count; ++place) {
-            outside[place] |= (uint32_t)(at[place] < low) | (uint32_t)(at[place] > high);
+            outside[place] |= (uint32_t)(at[place] < low[k]) | (uint32_t)(at[place] > high[k]);
             any |= outside[place];
         }
     }
-    cluster->astray = (espl__member_bits){{0, 0}};
     for (uint32_t place = 0; place < count && any != 0; ++place) {
         cluster->astray.words[place / 64] |= (uint64_t)outside[place] << (place % 64);
     }
@@ -93,8 +114,7 @@ static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, u
             cluster->astray.words[place / 64] &= ~(UINT64_C(1) << (place % 64));
             continue;
         }
-        if (!espl__add_mover(r, espl__member(number, place), category, cluster->moved_at[place],
-                             code)) {
+        if (!espl__add_mover(r, espl__member(number, place), category, code)) {
             return false;
         }
         *budget -= 1;
@@ -106,20 +126,27 @@ static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, u
 // List members of a moving cluster that have not moved for long. @return false: no memory.
 static bool list_rested(espl_renderables *r, espl__update *u, uint32_t number, uint32_t *budget)
 {
-    const espl__cluster *const cluster = espl__cluster_at(r, number);
+    espl__cluster *const cluster = espl__cluster_at(r, number);
 
+    if (u->number - cluster->looked_at < ESPL__STILL_AFTER) {
+        return true;
+    }
     for (uint32_t place = 0; place < cluster->count && *budget != 0; ++place) {
-        if (u->number - cluster->moved_at[place] < ESPL__STILL_AFTER ||
-            espl__has_bit(&cluster->gone, place) || espl__has_bit(&cluster->leaving, place)) {
-            continue;
-        }
         const uint32_t member = espl__member(number, place);
 
-        if (!espl__add_mover(r, member, ESPL__STILL, cluster->moved_at[place],
-                             espl__code_now(r, member))) {
+        if (espl__has_bit(&cluster->moved, place) || espl__has_bit(&cluster->gone, place) ||
+            espl__has_bit(&cluster->leaving, place)) {
+            continue;
+        }
+        if (!espl__add_mover(r, member, ESPL__STILL, espl__code_now(r, member))) {
             return false;
         }
         *budget -= 1;
+    }
+    // Members that the budget does not suffice for are found by the next look.
+    if (*budget != 0) {
+        cluster->moved = (espl__member_bits){{0, 0}};
+        cluster->looked_at = u->number;
     }
     return true;
 }

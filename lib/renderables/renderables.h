@@ -34,7 +34,7 @@ enum { ESPL__CLUSTER_LIMIT = 1 << 24, ESPL__MEMBER_LIMIT = 1 << 30 };
 
 enum {
     ESPL__PLACE_BITS = 7,
-    ESPL__STILL_AFTER = 64, // updates without a move after which a member rests
+    ESPL__STILL_AFTER = 64, // updates from one look for members that rest to the next
     ESPL__RISE_FACTOR = 8,  // members that begin to move in one update, in budgets
     ESPL__LEAF_FILL = 112,  // members of a leaf that many arrivals fill
     ESPL__MERGED_FILL = 96, // members of two leaves that become one
@@ -64,8 +64,6 @@ typedef struct espl__member_bits {
 /// A cluster, as updates know it.
 typedef struct espl__cluster {
     uint32_t slots[ESPL__CLUSTER_SIZE];
-    uint32_t
-        moved_at[ESPL__CLUSTER_SIZE]; // low bits of the number of the mirror in which it moved last
     espl_entity entities[ESPL__CLUSTER_SIZE];
     uint64_t codes[ESPL__CLUSTER_SIZE]; // by which it was filed
     /// Box of the cells that the members were filed in, and of centres that belong to it although they are
@@ -81,6 +79,8 @@ typedef struct espl__cluster {
     espl__member_bits bad_local; // a value is not finite or is negative
     espl__member_bits bad_world; // the pose or the world box is not finite
     espl__member_bits unions;    // ESPL_RENDERABLE_UNION
+    espl__member_bits moved;     // they moved, or came, since `looked_at`
+    uint32_t looked_at; // low bits of the number of the mirror that looked for members that rest
 } espl__cluster;
 
 enum { ESPL__CLUSTER_PAGE = 16, ESPL__CLUSTER_ALIGNMENT = 64 }; // clusters of a page
@@ -95,11 +95,11 @@ typedef struct espl__leaf {
 typedef struct espl__arrival {
     uint64_t code;
     uint32_t slot;
-    uint32_t source;   // member, or ESPL__FROM_STORE and its own number
-    uint32_t moved_at; // as espl__cluster.moved_at
+    uint32_t source; // member, or ESPL__FROM_STORE and its own number
     espl_entity entity;
     espl_bounds bounds;         // of a new one
     espl_renderable renderable; // of a new one
+    uint32_t unused;
 } espl__arrival;
 _Static_assert(sizeof(espl__arrival) == 64, "arrival: a cache line");
 
@@ -127,6 +127,7 @@ typedef struct espl__dirty {
     uint32_t bad, unions;     // such members before this update
     uint32_t moved;           // members that stay and whose pose differs
     bool is_new;              // all of its members are
+    bool is_thinned;          // members left it, and nothing else changed
     bool is_same;             // the poses and boxes are those before
     bool is_filled;
 } espl__dirty;
@@ -220,6 +221,12 @@ static inline void espl__set_bit(espl__member_bits *bits, uint32_t place)
 {
     bits->words[place / 64] |= UINT64_C(1) << (place % 64);
 }
+static inline void espl__put_bit(espl__member_bits *bits, uint32_t place, bool is_set)
+{
+    const uint64_t bit = UINT64_C(1) << (place % 64);
+
+    bits->words[place / 64] = (bits->words[place / 64] & ~bit) | (is_set ? bit : 0);
+}
 static inline bool espl__has_bits(const espl__member_bits *bits)
 {
     return (bits->words[0] | bits->words[1]) != 0;
@@ -285,12 +292,11 @@ void espl__clear_candidates(espl_renderables *r);
 void espl__find_home(const espl__cells *cells, espl__cluster *cluster);
 /// Note the members that are outside of the home box by more than an eighth of it, and a cell.
 void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
-                       const float (*centers)[ESPL__CLUSTER_SIZE]);
+                       const float (*centers)[ESPL__CLUSTER_SIZE], const float *box);
 /// List the members that are to be filed anew. @return false: no memory.
 bool espl__collect_astray(espl_renderables *r, espl__update *u);
 /// List a member that moves to another cluster. @return false: no memory.
-bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint32_t moved_at,
-                     uint64_t code);
+bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint64_t code);
 /// Compute the code of a member where it is now.
 uint64_t espl__code_now(const espl_renderables *r, uint32_t member);
 
@@ -316,7 +322,7 @@ static inline uint32_t espl__count_bad(const espl__cluster *cluster)
 /// Remove and insert what was listed. Cannot fail. Precondition: reserved.
 void espl__refile(espl_renderables *r, espl__update *u);
 
-// --- Writing (fill.c) ---
+// --- Writing (entries.c, fill.c) ---
 
 /// Count the blocks that an update takes at most.
 void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__tables_need *need);

@@ -444,6 +444,21 @@ void espl__poses_give(espl__tables *t, espl__poses *poses)
     give_block(t, &poses->block);
 }
 
+// The cast is sound, as that of espl__block_drop().
+espl__poses *espl__tables_reuse_before(espl__tables *t, uint32_t cluster)
+{
+    ESPL_CHECK(espl__tables_may_reuse(t, cluster));
+    return (espl__poses *)(uintptr_t)t->newest.arrays.entries[cluster].before;
+}
+
+// Poses before that were written over are dropped by the publish, because the cluster has no others.
+void espl__tables_leave_poses(espl__tables *t, uint32_t cluster, espl__poses *poses)
+{
+    if (poses != t->newest.arrays.entries[cluster].before) {
+        espl__poses_give(t, poses);
+    }
+}
+
 void espl__tables_set_values(espl__tables *t, uint32_t cluster, espl__values *values)
 {
     espl__tables_touch(t, cluster);
@@ -462,6 +477,11 @@ void espl__tables_set_poses(espl__tables *t, uint32_t cluster, espl__poses *pose
     espl__cluster_entry *const entry = &t->newest.arrays.entries[cluster];
     const espl__poses *const old = entry->poses;
 
+    if (poses == entry->before && poses != old) {
+        // They were reused.
+        poses->block.made = t->number;
+        entry->before = old;
+    }
     ESPL_CHECK(poses->block.made == t->number);
     if (old == NULL) {
         entry->before = poses;

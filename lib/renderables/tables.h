@@ -134,6 +134,20 @@ espl__member_cells *espl__member_cells_take(espl__tables *t);
 void espl__values_give(espl__tables *t, espl__values *values);
 void espl__poses_give(espl__tables *t, espl__poses *poses);
 
+/// Tell whether no mirror needs the poses before of a cluster during an update: no other thread reads, and the
+/// mirror before ends with the update.
+static inline bool espl__tables_may_reuse(const espl__tables *t, uint32_t cluster)
+{
+    const espl__cluster_entry *const entry = &t->newest.arrays.entries[cluster];
+
+    return !t->has_reader && entry->before != entry->poses && entry->poses->block.made != t->number;
+}
+/// Return the poses before of a cluster, to be filled and set as its poses, or left. Precondition: they may be
+/// reused.
+espl__poses *espl__tables_reuse_before(espl__tables *t, uint32_t cluster);
+/// Leave a cluster the poses that it has: the block is given back, or dropped where it has its poses before.
+void espl__tables_leave_poses(espl__tables *t, uint32_t cluster, espl__poses *poses);
+
 /// Set the values of a cluster; those it had are dropped, with their stretches and cells. Not in jobs, as all
 /// below.
 void espl__tables_set_values(espl__tables *t, uint32_t cluster, espl__values *values);
