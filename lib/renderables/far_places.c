@@ -69,7 +69,7 @@ void espl__choose_far_cells(espl_renderables *r)
     for (size_t i = 0; i < espl__array_length(list); ++i) {
         double place[3];
 
-        place_of(r, espl__cell_to_store(r, list[i].slot),
+        place_of(r, espl__stored_cell(r, list[i].slot),
                  r->world->forest.world[list[i].slot].position, place);
         for (int k = 0; k < 3 && place[k] - place[k] == 0; ++k) {
             low[k] = fmin(low[k], place[k]);

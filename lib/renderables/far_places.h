@@ -18,7 +18,7 @@ static inline bool espl__renderables_have_cells(const espl_renderables *r)
 }
 
 /// Return the cell that a slot has now, as blocks have it.
-static inline espl__cell espl__cell_to_store(const espl_renderables *r, uint32_t slot)
+static inline espl__cell espl__stored_cell(const espl_renderables *r, uint32_t slot)
 {
     const espl__forest *const forest = &r->world->forest;
 

@@ -317,7 +317,7 @@ static bool is_where_it_was(const espl_renderables *r, const espl__cluster_entry
     espl_pose before = entry->poses->poses[place];
 
     espl__bring_to_cell(r, before.position, entry->values->cells->of[place],
-                        espl__cell_to_store(r, slot));
+                        espl__stored_cell(r, slot));
     return espl__pose_is_same(now, &before);
 }
 
@@ -570,7 +570,7 @@ static void find_center(const espl_renderables *r, uint32_t slot, const espl_bou
     espl__box_of_pose(box, &r->world->forest.world[slot], espl__stretch_of(r, slot, room), local);
     memcpy(center, box, 3 * sizeof *center);
     if (espl__renderables_have_cells(r)) {
-        espl__far_center(r, espl__cell_to_store(r, slot), center, center);
+        espl__far_center(r, espl__stored_cell(r, slot), center, center);
     }
 }
 

@@ -81,7 +81,7 @@ static bool is_in_its_cell(const espl_renderables *r, const espl__values *values
     return espl__plane_has_changed(&forest->tracks.planes[ESPL__PLANE_CELL], slot,
                                    espl__plane_since(r->world->moment, r->last)) ||
            !espl__cell_is_same(forest->rebased, r->rebased) ||
-           espl__cell_is_same(espl__cell_to_store(r, slot), cell);
+           espl__cell_is_same(espl__stored_cell(r, slot), cell);
 }
 
 static const char *member_rule(checking *c, uint32_t number, uint32_t place)
