@@ -348,14 +348,17 @@ static void take_step(stage *s)
 
     s->tape.code = op.code;
     s->tape.model.overflow = MODEL_FINITE; // that of the last command is none of the step
-    for (size_t k = 0; k <= s->played_count; ++k) {
-        test_side *const side = k == 0 ? &s->at_once : &s->played[k - 1];
-        test_model copy = s->tape.model;
-        const espl_status status = side_run(side, &s->tape, &op);
+    // The model follows when all worlds have taken the step, because they look at it before.
+    espl_status statuses[1 + PLAYED_LIMIT];
 
-        side_check(side, &s->tape, &op, status, model_step(&copy, &op));
+    for (size_t k = 0; k <= s->played_count; ++k) {
+        statuses[k] = side_run(k == 0 ? &s->at_once : &s->played[k - 1], &s->tape, &op);
     }
-    (void)tape_apply(&s->tape, &op);
+    const model_answer answer = tape_apply(&s->tape, &op);
+
+    for (size_t k = 0; k <= s->played_count; ++k) {
+        side_check(k == 0 ? &s->at_once : &s->played[k - 1], &s->tape, &op, statuses[k], answer);
+    }
 }
 
 void stage_record(stage *s, uint32_t count)

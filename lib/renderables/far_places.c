@@ -63,7 +63,7 @@ void espl__far_center(const espl_renderables *r, espl__cell stored, const float 
 void espl__choose_far_cells(espl_renderables *r)
 {
     const espl__arrival *const list = r->arrivals[ESPL__STILL];
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     double extent = 0;
 
     for (size_t i = 0; i < espl__array_length(list); ++i) {

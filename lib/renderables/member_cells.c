@@ -126,7 +126,7 @@ static void box_around_cells(const espl_renderables *r, float out[ESPL__LEAST ES
     float low[3], high[3];
 
     for (int k = 0; k < 3; ++k) {
-        double least = INFINITY, most = -INFINITY, reach = 0;
+        double least = HUGE_VAL, most = -HUGE_VAL, reach = 0;
 
         for (uint32_t place = 0; place < values->count; ++place) {
             if ((members[place / 64] >> (place % 64) & 1) != 0) {

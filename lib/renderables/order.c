@@ -132,7 +132,6 @@ static void count_part(void *argument, size_t job)
     const order_work *const work = argument;
     const uint32_t camera = (uint32_t)(job / work->parts), part = (uint32_t)(job % work->parts);
     const camera_plan *const plan = &work->plans[camera];
-    uint32_t *const counts = plan->starts + (size_t)part * plan->key_bound;
     seen_walk walk = walk_part(work->cull, camera, part, work->parts);
     uint32_t room[ESPL__CLUSTER_SIZE];
     const uint8_t *levels;
@@ -140,6 +139,8 @@ static void count_part(void *argument, size_t job)
     if (!plan->is_counted || plan->item_count == 0) {
         return;
     }
+    uint32_t *const counts = plan->starts + (size_t)part * plan->key_bound;
+
     memset(counts, 0, plan->key_bound * sizeof *counts);
     for (const espl__seen *seen; (seen = next_seen(&walk, &levels)) != NULL;) {
         const uint32_t *const keys = keys_of(work->cull, seen, levels, room);
@@ -185,6 +186,9 @@ static void write_counted_groups(const camera_plan *plan)
 {
     espl_group *group = plan->groups;
 
+    if (plan->group_count == 0) {
+        return;
+    }
     for (uint32_t key = 0; key < plan->key_bound; ++key) {
         const uint32_t first = plan->starts[key];
         const uint32_t end = key + 1 < plan->key_bound ? plan->starts[key + 1] : plan->item_count;
@@ -219,15 +223,16 @@ static void place_members(void *argument, size_t job)
     const order_work *const work = argument;
     const uint32_t camera = (uint32_t)(job / work->parts), part = (uint32_t)(job % work->parts);
     const camera_plan *const plan = &work->plans[camera];
-    uint32_t *const starts = plan->starts + (size_t)part * plan->key_bound;
-    espl__item *const items = work->items + plan->first_item;
     seen_walk walk = walk_part(work->cull, camera, part, work->parts);
     uint32_t room[ESPL__CLUSTER_SIZE];
     const uint8_t *levels;
 
-    if (!plan->is_counted) {
+    if (!plan->is_counted || plan->item_count == 0) {
         return;
     }
+    uint32_t *const starts = plan->starts + (size_t)part * plan->key_bound;
+    espl__item *const items = work->items + plan->first_item;
+
     for (const espl__seen *seen; (seen = next_seen(&walk, &levels)) != NULL;) {
         const uint32_t *const keys = keys_of(work->cull, seen, levels, room);
         const espl__item first = seen->cluster << ESPL__ITEM_BITS;
@@ -309,6 +314,9 @@ static void write_sorted(const order_work *work, const camera_plan *plan)
 {
     espl_group *group = plan->groups;
 
+    if (plan->group_count == 0) {
+        return;
+    }
     for (uint32_t i = 0; i < plan->item_count; ++i) {
         const espl__sort_key pair = plan->pairs[0][i];
 
@@ -437,14 +445,17 @@ static espl_status set_sights(const order_work *work, espl_visible *visible,
     for (uint32_t i = 0; i < count; ++i) {
         camera_plan *const plan = &work->plans[i];
 
-        plan->groups = (espl_group *)result->groups.block + groups;
+        // A result that never had a group has no memory of them.
+        plan->groups = plan->group_count != 0 ? (espl_group *)result->groups.block + groups
+                                              : result->groups.block;
         groups += plan->group_count;
-        result->sights[i] = (espl__sight){.camera = work->cull->cameras[i],
-                                          .items = work->items + plan->first_item,
-                                          .item_count = plan->item_count,
-                                          .has_stretch = plan->has_stretch,
-                                          .group_count = plan->group_count,
-                                          .groups = plan->groups};
+        result->sights[i] = (espl__sight){
+            .camera = work->cull->cameras[i],
+            .items = plan->item_count != 0 ? work->items + plan->first_item : work->items,
+            .item_count = plan->item_count,
+            .has_stretch = plan->has_stretch,
+            .group_count = plan->group_count,
+            .groups = plan->groups};
     }
     return ESPL_OK;
 }

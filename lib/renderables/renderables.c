@@ -27,19 +27,20 @@ static uint32_t planes_to_read(const espl_world *world)
 
 // --- Components ---
 
-// Find a component by its name, or register it.
-// @return ESPL_ERR_EXISTS: the world has one of the name with another size.
-static espl_status find_component(espl_world *world, const espl_component_def *def,
-                                  espl_component *out)
+// Tell whether a world has a component of a name with another size.
+static bool has_another(const espl_world *world, const espl_component_def *def)
 {
     const espl_component found = espl__component_find(&world->store, def->name);
 
-    if (found == 0) {
-        return espl_component_register(world, def, out);
-    }
-    *out = found;
-    return espl__component_info_of(&world->store, found)->size == def->size ? ESPL_OK
-                                                                            : ESPL_ERR_EXISTS;
+    return found != 0 && espl__component_info_of(&world->store, found)->size != def->size;
+}
+
+// Find a component by its name, or register it.
+static espl_status find_component(espl_world *world, const espl_component_def *def,
+                                  espl_component *out)
+{
+    *out = espl__component_find(&world->store, def->name);
+    return *out != 0 ? ESPL_OK : espl_component_register(world, def, out);
 }
 
 static espl_status find_components(espl_world *world, espl_renderables *r)
@@ -54,6 +55,10 @@ static espl_status find_components(espl_world *world, espl_renderables *r)
     espl_component *const out[] = {&r->bounds, &r->renderable, &r->layers};
     espl_status status = ESPL_OK;
 
+    // Before the first one is registered, so that a refused call changes nothing.
+    for (size_t i = 0; i < sizeof defs / sizeof *defs && status == ESPL_OK; ++i) {
+        status = has_another(world, &defs[i]) ? ESPL_ERR_EXISTS : ESPL_OK;
+    }
     for (size_t i = 0; i < sizeof defs / sizeof *defs && status == ESPL_OK; ++i) {
         status = find_component(world, &defs[i], out[i]);
     }
@@ -276,7 +281,7 @@ bool espl__renderables_trim(void *renderables)
 static bool reserve_lists(espl_renderables *r, size_t members, size_t clusters)
 {
     espl__heap *const heap = &r->world->heap;
-    const size_t slots = espl__array_length(r->member_of);
+    const size_t slots = r->world->forest.capacity;
     bool is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->candidates, slots) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->gone, slots) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, slots) &&
@@ -303,7 +308,7 @@ static espl_status reserve_members(espl_renderables *r, size_t count)
     // go may leave others with fewer.
     const size_t clusters = count / (ESPL__MERGE_BELOW) + 2 * ESPL__CATEGORIES;
 
-    if (!espl__slots_reserve(r) || !reserve_lists(r, count, clusters) ||
+    if (!espl__slots_reserve(r) || !espl__slots_prepay(r) || !reserve_lists(r, count, clusters) ||
         !espl__clusters_reserve(r, clusters) ||
         !espl__tables_prepay(&r->tables, &r->world->heap, (uint32_t)clusters)) {
         return ESPL_ERR_NO_MEMORY;

@@ -197,6 +197,16 @@ TEST(m6_instances_that_moved_are_seen_where_they_are)
     ck_assert_uint_eq(count_drawn(-20, 20), 0);
 }
 
+// A result that has never had memory: a pointer that is NULL gets no offset.
+TEST(the_first_result_may_be_empty)
+{
+    const espl_camera none = {.layers = 0};
+
+    (void)make_drawn(espl_entity_null(), 0, &plain);
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    ck_assert_uint_eq(count_seen(&none, NULL), 0);
+}
+
 // FUSEE 652: a box without depth is never seen.
 TEST(m7_flat_boxes_and_points_are_seen)
 {

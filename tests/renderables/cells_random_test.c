@@ -227,7 +227,8 @@ static void rebase_all(void)
     }
     for (uint32_t i = 0; i < c.count; ++i) {
         for (int k = 0; k < 3; ++k) {
-            c.all[i].cell[k] += by[k];
+            // A cell that was left since may be at an end of the integers.
+            c.all[i].cell[k] = (int32_t)((uint32_t)c.all[i].cell[k] + (uint32_t)by[k]);
         }
     }
 }

@@ -111,16 +111,26 @@ TEST(definitions_that_are_wrong_are_refused)
     end();
 }
 
-TEST(component_of_the_name_with_another_size_is_refused)
+static const char *const component_names[] = {"bounds", "renderable", "layers"};
+
+// No other component is registered either.
+TEST_LOOP(component_of_the_name_with_another_size_is_refused, 0, 3)
 {
-    const espl_component_def def = {.name = "renderable", .size = 4, .alignment = 4};
+    const espl_component_def def = {.name = component_names[_i], .size = 4, .alignment = 4};
     espl_component component = 0;
     espl_renderables *other = NULL;
 
     test_world_begin(&test, 1, NULL);
     ck_ok(espl_component_register(test.world, &def, &component));
+    const uint64_t before = test_physical_hash(test.world);
+
     ck_assert_int_eq(espl_renderables_create(test.world, NULL, &other), ESPL_ERR_EXISTS);
     ck_assert_ptr_null(other);
+    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_uint_eq(espl_component_find(test.world, component_names[i]),
+                          i == _i ? component : 0);
+    }
     test_world_end(&test);
 }
 
@@ -465,6 +475,33 @@ TEST(update_takes_no_memory_that_was_reserved)
         ck_ok(status);
     }
     ck_assert_int_eq(espl_renderables_reserve(s.renderables, SIZE_MAX), ESPL_ERR_LIMIT);
+    end();
+}
+
+// Also where the entities are made after the reserve, in slots that the world has memory for.
+TEST(update_takes_no_memory_for_slots_that_were_reserved)
+{
+    enum { COUNT = 300 };
+    espl_reserve_def def = {.entities = COUNT, .rows = COUNT, .component_count = 3};
+
+    if (test_lacks_room(COUNT, "reserved slots") || test_moves_always()) {
+        return;
+    }
+    begin(NULL);
+    const espl_component set[] = {ESPL_TRANSFORM, s.bounds, s.renderable};
+
+    def.components = set;
+    ck_ok(espl_reserve(w, &def));
+    ck_ok(espl_renderables_update(s.renderables, NULL, NULL));
+    ck_ok(espl_renderables_reserve(s.renderables, COUNT));
+    for (int i = 0; i < COUNT; ++i) {
+        (void)make(test_null, (float)i);
+    }
+    test_heap_arm(&test.heap, 1, true);
+    const espl_status status = espl_renderables_update(s.renderables, NULL, NULL);
+
+    test_heap_arm(&test.heap, 0, false);
+    ck_ok(status);
     end();
 }
 

@@ -25,20 +25,20 @@ static const manner any = {step, false};
 
 TEST(c11_c19_c20_a_world_of_a_few_entities_follows_the_model)
 {
-    run_seeds((seed_range){1, 600}, 5, 3000, any, 2500000);
+    run_seeds((seed_range){1, 640}, 5, 3000, any, 2500000);
 }
 
 TEST(b10_b11_b13_b15_a_small_world_follows_the_model)
 {
-    run_seeds((seed_range){2, 520}, 24, 4700, any, 3500000);
+    run_seeds((seed_range){2, 550}, 24, 4700, any, 3500000);
 }
 
 TEST(h1_h2_h3_h4_h6_h7_a_world_of_hundreds_follows_the_model)
 {
-    run_seeds((seed_range){3, 300}, 200, 8400, any, 4000000);
+    run_seeds((seed_range){3, 320}, 200, 8400, any, 4000000);
 }
 
 TEST(k4_a_world_of_thousands_follows_the_model)
 {
-    run_seeds((seed_range){4, 126}, 3000, 10800, any, 3500000);
+    run_seeds((seed_range){4, 140}, 3000, 10800, any, 3500000);
 }

@@ -19,15 +19,15 @@ static const manner structural = {step_structure, true};
 
 TEST(a_handful_of_entities_under_structural_operations_follows_the_model)
 {
-    run_seeds((seed_range){5, 400}, 4, 8000, structural, 2500000);
+    run_seeds((seed_range){5, 440}, 4, 8000, structural, 2500000);
 }
 
 TEST(a_dozen_entities_under_structural_operations_follow_the_model)
 {
-    run_seeds((seed_range){6, 500}, 12, 10000, structural, 4000000);
+    run_seeds((seed_range){6, 550}, 12, 10000, structural, 4000000);
 }
 
 TEST(a_few_dozen_entities_under_structural_operations_follow_the_model)
 {
-    run_seeds((seed_range){7, 420}, 40, 10000, structural, 3500000);
+    run_seeds((seed_range){7, 470}, 40, 10000, structural, 3500000);
 }
