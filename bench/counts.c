@@ -586,10 +586,8 @@ struct suffix {
 };
 
 static const struct suffix suffixes[] = {
-    {"-watched", TRACK_WORLDS},
-    {"-watched-own", TRACK_OWN},
-    {"-ticked", TRACK_MOTION},
-    {"-history", TRACK_HISTORY},
+    {"-watched", TRACK_WORLDS},  {"-watched-own", TRACK_OWN},         {"-ticked", TRACK_MOTION},
+    {"-history", TRACK_HISTORY}, {"-renderables", TRACK_RENDERABLES},
 };
 
 enum { suffix_count = sizeof suffixes / sizeof *suffixes };
@@ -613,9 +611,10 @@ static bool is_tracked(const struct path *path)
 
 static bool has_tracking(const struct scheme *scheme, enum scheme_tracking tracking)
 {
-    const bool is_able = tracking == TRACK_MOTION    ? scheme->tick != NULL
-                         : tracking == TRACK_HISTORY ? has_history(scheme)
-                                                     : scheme->collect != NULL;
+    const bool is_able = tracking == TRACK_MOTION        ? scheme->tick != NULL
+                         : tracking == TRACK_HISTORY     ? has_history(scheme)
+                         : tracking == TRACK_RENDERABLES ? scheme->publish != NULL
+                                                         : scheme->collect != NULL;
 
     return is_able && scheme->advance != NULL;
 }

@@ -10,11 +10,11 @@
 #include <string.h>
 
 static const struct load *const loads[] = {
-    &load_full,     &load_scaling, &load_every,    &load_ways,    &load_sparse, &load_idle,
-    &load_animate,  &load_roots,   &load_midframe, &load_bevy,    &load_spawn,  &load_mixed,
-    &load_reparent, &load_aged,    &load_battle,   &load_giant,   &load_wide,   &load_readers,
-    &load_watch,    &load_motion,  &load_cull,     &load_publish, &load_values, &load_deltas,
-    &load_history,  &load_follow,  &load_far,      &load_build,   &load_memory,
+    &load_full,     &load_scaling, &load_every,    &load_ways,   &load_sparse,  &load_idle,
+    &load_animate,  &load_roots,   &load_midframe, &load_bevy,   &load_spawn,   &load_mixed,
+    &load_reparent, &load_aged,    &load_battle,   &load_giant,  &load_wide,    &load_readers,
+    &load_watch,    &load_motion,  &load_cull,     &load_update, &load_publish, &load_values,
+    &load_deltas,   &load_history, &load_follow,   &load_far,    &load_build,   &load_memory,
 };
 
 static const struct scheme *const schemes[] = {

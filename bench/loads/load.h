@@ -51,6 +51,7 @@ extern const struct load load_roots;
 extern const struct load load_scaling;
 extern const struct load load_sparse;
 extern const struct load load_spawn;
+extern const struct load load_update;
 extern const struct load load_values;
 extern const struct load load_ways;
 extern const struct load load_watch;

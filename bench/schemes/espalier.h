@@ -28,6 +28,7 @@ struct frame_times {
     double mark, rewind;        ///< Of a history: the last of each.
     double collect, follow;     ///< Of another world: the collect, and with it the follow.
     double rebase;              ///< Of the whole world.
+    double update;              ///< Of renderables.
     double delta, patch, apply; ///< Of the archive of a frame.
 };
 
@@ -238,7 +239,8 @@ void espalier_move_roots_batch(struct scheme_world *world);
 void espalier_track(struct scheme_world *world, enum scheme_tracking tracking);
 struct scheme_changes espalier_collect(struct scheme_world *world);
 /// Make all nodes renderables, and publish the first mirror.
-void espalier_begin_mirrors(struct scheme_world *world);
+/// @param readers  on other threads: 0 or 1.
+void espalier_begin_mirrors(struct scheme_world *world, uint32_t readers);
 void espalier_publish(struct scheme_world *world);
 void espalier_copy_mirror(struct scheme_world *world, struct pose *out, size_t count);
 void espalier_advance(struct scheme_world *world);

@@ -31,7 +31,10 @@ void espalier_track(struct scheme_world *world, enum scheme_tracking tracking)
         must(espl_motion_start(world->world, NULL), "espl_motion_start");
         break;
     case TRACK_MIRRORS:
-        espalier_begin_mirrors(world);
+        espalier_begin_mirrors(world, 1);
+        break;
+    case TRACK_RENDERABLES:
+        espalier_begin_mirrors(world, 0);
         break;
     case TRACK_HISTORY:
     case TRACK_HASHES:
@@ -56,6 +59,10 @@ void espalier_advance(struct scheme_world *world)
 {
     if (world->watch != NULL) {
         (void)espalier_collect(world);
+        return;
+    }
+    if (world->renderables != NULL) {
+        espalier_publish(world);
         return;
     }
     if (world->history != NULL) {

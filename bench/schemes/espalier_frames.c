@@ -20,7 +20,7 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     const struct frame_times *const times = &world->times;
     size_t count = 0;
 
-    _Static_assert(ESPL_STAGE_COUNT + 17 + VALUE_COUNT <= SCHEME_PART_LIMIT, "all parts are told");
+    _Static_assert(ESPL_STAGE_COUNT + 18 + VALUE_COUNT <= SCHEME_PART_LIMIT, "all parts are told");
     out[count++] = (struct scheme_part){"structure", times->structure};
     out[count++] = (struct scheme_part){"record", times->record};
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
@@ -42,6 +42,7 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     out[count++] = (struct scheme_part){"collect", times->collect};
     out[count++] = (struct scheme_part){"follow", times->follow};
     out[count++] = (struct scheme_part){"rebase", times->rebase};
+    out[count++] = (struct scheme_part){"update", times->update};
     out[count++] = (struct scheme_part){"delta", times->delta};
     out[count++] = (struct scheme_part){"patch", times->patch};
     out[count++] = (struct scheme_part){"apply", times->apply};

@@ -28,7 +28,8 @@ void espalier_change(struct scheme_world *world, const struct scheme_write *writ
     const double before = clock_now();
 
     espalier_write(world, writes, count);
-    if (world->history != NULL || world->follower != NULL || world->is_shifted) {
+    if (world->history != NULL || world->follower != NULL || world->is_shifted ||
+        world->renderables != NULL) {
         world->times.write = clock_now() - before;
     }
 }

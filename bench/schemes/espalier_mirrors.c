@@ -4,14 +4,16 @@
 // changed.
 #include "bench/schemes/espalier.h"
 
+#include "bench/clock.h"
+
 #include <espalier/renderables.h>
 
 // --- Mirrors ---
 
 // A box of which the size is that of no node, because the load does not cull.
-void espalier_begin_mirrors(struct scheme_world *world)
+void espalier_begin_mirrors(struct scheme_world *world, uint32_t readers)
 {
-    const espl_renderables_def def = {.readers = 1};
+    const espl_renderables_def def = {.readers = readers};
     const espl_bounds box = {.half = {0.5f, 0.5f, 0.5f}};
     const size_t count = world->copies * world->tree_size;
 
@@ -32,7 +34,10 @@ void espalier_begin_mirrors(struct scheme_world *world)
 
 void espalier_publish(struct scheme_world *world)
 {
+    const double before = clock_now();
+
     must(espl_renderables_update(world->renderables, NULL, NULL), "espl_renderables_update");
+    world->times.update = clock_now() - before;
 }
 
 void espalier_copy_mirror(struct scheme_world *world, struct pose *out, size_t count)

@@ -150,6 +150,7 @@ enum scheme_tracking {
     TRACK_HASHES,       ///< The same, with a checksum of each.
     TRACK_COUNTERPARTS, ///< Which nodes are written, for another world that has all nodes too.
     TRACK_MIRRORS,      ///< All worlds, for a reader on another thread.
+    TRACK_RENDERABLES,  ///< All worlds with boxes around them, for a reader on the same thread.
 };
 
 /// What is drawn of a node: a box around it in its own axes, and a key that draws share.
