@@ -47,8 +47,9 @@ ESPL_API espl_entity espl_get_original(const espl_world *world, espl_entity enti
 
 // --- Placing ---
 
-/// What is placed, and where. {0}: the owned closure of the original, where the original is, without other
-/// components. Grows into `reserved`.
+/// What is placed, and where. {0}: the owned closure of the original, where the original is in its own
+/// coordinates, without other components. Cells are not placed: in a world with cells the program writes that
+/// of the counterpart (ESPL_WRITE_CELL), or a follow does when the original changes. Grows into `reserved`.
 typedef struct espl_placing_def {
     espl_extent extent; ///< What of the original's hierarchy gets counterparts.
     espl_entity parent; ///< Of this world; null: none.
@@ -137,8 +138,9 @@ typedef struct espl_follow_report {
 /// to the cell of their hierarchy, rounded once. Where the cells of both worlds have different sizes, the
 /// counterpart gets the cell nearest to the absolute position, or keeps its own if that is out of range, and
 /// the position is rounded once. A change of a cell is reported of roots alone, so that by ESPL_FOLLOW_WORLD
-/// counterparts of members that are roots are not told of a rebase by cells: rebase the world that follows as
-/// well.
+/// counterparts of members are not told of a rebase by cells, nor of an ESPL_WRITE_CELL of their root, where
+/// they are roots or in a hierarchy of another one: rebase the world that follows as well, and write the world
+/// of these members.
 ///
 /// @param changes  of a watch of a world with another tag, or arrays of the caller's own, from another process
 ///                 for example. Read: `removed`, `added`, `changed`, their counts, the transforms of the

@@ -108,10 +108,10 @@ typedef struct espl_renderables_def {
 /// @param def  NULL means {0}; read during the call alone.
 /// @param out  unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; a cell_size that is negative or not finite; a user_size above
-///         65,536); ESPL_ERR_UNSUPPORTED (readers above 1, a word of `reserved` is not 0); ESPL_ERR_EXISTS (the world has renderables, or a component of one of the
-///         names with another size); ESPL_ERR_LIMIT (components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY. Components
-///         may be registered where ESPL_ERR_NO_MEMORY is returned. O(size) in a world that marked no changes so
-///         far.
+///         65,536); ESPL_ERR_UNSUPPORTED (readers above 1, a word of `reserved` is not 0); ESPL_ERR_EXISTS (the
+///         world has renderables, or a component of one of the names with another size); ESPL_ERR_LIMIT
+///         (components); ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY. Components may be registered where
+///         ESPL_ERR_NO_MEMORY is returned. O(size) in a world that marked no changes so far.
 ESPL_API ESPL_NODISCARD espl_status espl_renderables_create(espl_world *world,
                                                             const espl_renderables_def *def,
                                                             espl_renderables **out);
@@ -122,7 +122,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_renderables_create(espl_world *world,
 ESPL_API void espl_renderables_destroy(espl_renderables *renderables);
 
 /// Reserve memory for updates of so many renderables in all. What changes between two updates needs no more
-/// than that, unless the world grows by more slots or indices.
+/// than that, unless the world grows beyond what it has memory for, or gets its first layers.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL); ESPL_ERR_LIMIT (2^30 renderables); ESPL_ERR_NO_MEMORY;
 ///         ESPL_ERR_BUSY while commands are applied and in jobs.
 ESPL_API ESPL_NODISCARD espl_status espl_renderables_reserve(espl_renderables *renderables,
@@ -140,7 +140,7 @@ typedef struct espl_renderables_report {
     size_t rewritten;        ///< clusters whose poses were written anew
     size_t refiled, waiting; ///< renderables moved to another cluster; those to be moved later
     /// Entities that would be renderables, but a number of their components or of their world transform is not
-    /// finite, or a half is negative. They are in no result.
+    /// finite, or a half is negative. No camera sees them.
     size_t bad;
     espl_entity first_bad; ///< of them the one with the lowest index; null: none
     uint64_t number;       ///< of the mirror: ascends by 1, from 1
@@ -182,8 +182,9 @@ ESPL_API void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_descri
 #define ESPL_CLUSTER_SIZE 128
 
 /// List the clusters whose renderables, values, poses or poses before differ from those of an earlier mirror:
-/// one that came to rest is listed once more, and all of them after a rebase by cells. A cluster is a number below espl_mirror_description.clusters,
-/// with up to ESPL_CLUSTER_SIZE renderables. One that has none any more is listed as well.
+/// one that came to rest is listed once more, and all of them after a rebase by cells. A cluster is a number
+/// below espl_mirror_description.clusters, with up to ESPL_CLUSTER_SIZE renderables. One that has none any more
+/// is listed as well.
 /// @param since     number of an earlier mirror; 0: all clusters that have renderables.
 /// @param capacity  numbers that `clusters` has room for.
 /// @param clusters  out: [capacity] ascending; the first ones where there are more. NULL with a capacity of 0.
@@ -327,8 +328,9 @@ typedef struct espl_group {
 ///
 ///     ((p[0] * cx + p[1] * cy) + p[2] * cz) + p[3] + ((|p[0]| * hx + |p[1]| * hy) + |p[2]| * hz) >= 0
 ///
-/// in floats, in this order, where c and h are centre and half of the world box. In a world with cells these are
-/// relative to the cell of the renderable, and p[3] is brought there (LARGE WORLDS in espalier_renderables(3)).
+/// in floats, in this order, where c and h are centre and half of the world box. In a world with cells these
+/// are relative to the cell of the renderable, and p[3] is brought there (LARGE WORLDS in
+/// espalier_renderables(3)).
 ///
 /// @param visible  gets the result; the mirror must stay valid until it was written out.
 /// @param cameras  [count]

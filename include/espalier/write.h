@@ -105,9 +105,9 @@ typedef enum espl_write_kind {
 
 /// A flag of a write: how motion (espalier/motion.h) blends it. Added to a kind by `|`, in every form of a
 /// write: ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT. One flag at most, and none with a kind that sets the
-/// previous pose: ESPL_ERR_ARGUMENT. Without motion, and for stretch and user data, which are not blended,
-/// a flag does nothing, but that ESPL_TELEPORT counts for mirrors of renderables (espalier/renderables.h) as
-/// well. A kind and its flag fit a byte.
+/// previous pose: ESPL_ERR_ARGUMENT. For stretch and user data, which are not blended, a flag does nothing.
+/// Without motion it does nothing either, but that ESPL_TELEPORT counts for mirrors of renderables
+/// (espalier/renderables.h) as well. A kind and its flag fit a byte.
 typedef enum espl_write_flag {
     /// The entity is shown where the write puts it, in the midst of a tick too: the previous pose becomes
     /// the written one, also where the write leaves the transform as it is.

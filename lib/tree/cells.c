@@ -8,18 +8,6 @@
 
 #include <math.h>
 
-enum { LARGEST_SIZE = 1 << 30 };
-
-bool espl__is_cell_size(float size)
-{
-    if (!(size >= 1 && size <= (float)LARGEST_SIZE)) {
-        return false;
-    }
-    const uint32_t whole = (uint32_t)size;
-
-    return (float)whole == size && (whole & (whole - 1)) == 0;
-}
-
 // --- The cell of a tree ---
 
 uint32_t espl__cell_root(const espl__forest *forest, uint32_t slot)

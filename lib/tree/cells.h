@@ -25,9 +25,6 @@ static inline bool espl__forest_has_cells(const espl__forest *forest)
     return forest->tracks.cells != NULL;
 }
 
-/// Tell whether a number is a size of cells: a power of two from 1 to 2^30.
-bool espl__is_cell_size(float size);
-
 /// Return the root of a slot, also inside an edit. O(1) in a settled tree outside of one.
 uint32_t espl__cell_root(const espl__forest *forest, uint32_t slot);
 /// Return the cell of the tree of a slot; 0 without cells.

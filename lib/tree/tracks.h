@@ -37,6 +37,19 @@ typedef struct espl__cell {
     int32_t at[3];
 } espl__cell;
 
+/// Tell whether a number is a size of cells: a power of two from 1 to 2^30.
+static inline bool espl__is_cell_size(float size)
+{
+    enum { LARGEST_SIZE = 1 << 30 };
+
+    if (!(size >= 1 && size <= (float)LARGEST_SIZE)) {
+        return false;
+    }
+    const uint32_t whole = (uint32_t)size;
+
+    return (float)whole == size && (whole & (whole - 1)) == 0;
+}
+
 _Static_assert(sizeof(espl__cell) == 12, "a cell is three words");
 
 /// Add cells. A sum outside of 32 bits wraps.

@@ -418,7 +418,7 @@ static const char *tracks_rule(const espl__forest *forest, location *at)
         at->slot = ESPL__NO_SLOT;
         rule = "tracks have room for each slot";
     }
-    if (rule == NULL && (tracks->cells != NULL) != (forest->cell_size > 0)) {
+    if (rule == NULL && (tracks->cells != NULL) != espl__is_cell_size(forest->cell_size)) {
         at->slot = ESPL__NO_SLOT;
         rule = "a world has cells where it has a size of cells";
     }

@@ -107,12 +107,13 @@ TEST(each_field_of_a_forest_has_a_place)
     static const field fields[] = {
         FOREST(heap, KEPT) FOREST(columns, SAVED) FOREST(block, MADE) FOREST(block_size, MADE)
         FOREST(capacity, MADE) FOREST(end, SAVED) FOREST(floor, KEPT) FOREST(tree_floor, KEPT)
-        FOREST(trees, SAVED) FOREST(sides, SAVED) FOREST(free_sides, MADE)
+        FOREST(makings, MADE) FOREST(trees, SAVED) FOREST(sides, SAVED) FOREST(free_sides, MADE)
         FOREST(side_capacity, MADE) FOREST(free_side_count, MADE) FOREST(side_count, MADE)
         FOREST(tree_capacity, MADE) FOREST(tree_end, SAVED) FOREST(free_tree, SAVED)
         FOREST(free_heads, MADE) FOREST(free_bits, MADE) FOREST(free_slots, MADE)
         FOREST(unsettled, MADE) FOREST(nursery, NONE) FOREST(modes, MADE) FOREST(kernels, KEPT)
-        FOREST(grain, KEPT) FOREST(cell_size, KEPT) FOREST(context, KEPT) // `has_overflowed` of it is saved
+        FOREST(grain, KEPT) FOREST(cell_size, KEPT) FOREST(rebased, KEPT)
+        FOREST(context, KEPT) // `has_overflowed` of it is saved
         FOREST(searched_in_vain, KEPT) FOREST(layouts, KEPT) FOREST(nodes_laid_out, KEPT)
         FOREST(nodes_moved, KEPT) FOREST(loose, MADE) FOREST(loose_lost, MADE)
         FOREST(presented, MADE) FOREST(tracks, SAVED)
