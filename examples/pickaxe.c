@@ -85,7 +85,7 @@ static void put_into_slot(scene *s, espl_entity slot)
 static drawing evaluate(const scene *s)
 {
     espl_entity parts[PARTS];
-    drawing d;
+    drawing d = {0};
     const espl_subtree_arrays out = {.entities = parts, .parents = d.parents, .models = d.models};
 
     if (espl_copy_subtree(s->game, s->pickaxe, ESPL_EXTENT_SUBTREE, PARTS, &out) != PARTS) {

@@ -53,6 +53,7 @@ void espalier_copy_mirror(struct scheme_world *world, struct pose *out, size_t c
             .matrices = poses, .form = ESPL_INSTANCE_POSE, .entities = entities};
         size_t members = 0;
 
+        memset(poses, 0, sizeof poses);
         must(espl_mirror_write(mirror, cluster, &arrays, &members), "espl_mirror_write");
         for (size_t i = 0; i < members; ++i) {
             const uint32_t node = espalier_number_of(world, handle_from(entities[i]));

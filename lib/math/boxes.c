@@ -79,7 +79,7 @@ void espl__box_of_pose(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl_pose *p
                               {xz - wy, wx + yz, 1 - (xx + yy)}};
 
     for (int k = 0; k < 3; ++k) {
-        float e[3];
+        float e[3] = {0, 0, 0};
 
         for (int i = 0; i < 3; ++i) {
             e[i] = rows[k][i] * (stretch != NULL ? pose->scale * stretch[i] : pose->scale);

@@ -138,7 +138,7 @@ espl__block *espl__blocks_take(espl__block_pool *pool, uint64_t number)
 {
     espl__block *const block = pool->free;
 
-    ESPL_CHECK(block != NULL && number != 0);
+    ESPL_CHECK(pool->free_count != 0 && number != 0);
     ESPL_CHECK(block->made == 0 && pool->slabs[block->slab].used < pool->slabs[block->slab].count);
     pool->free = block->next;
     pool->free_count -= 1;

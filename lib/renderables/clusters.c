@@ -28,6 +28,7 @@ bool espl__clusters_reserve(espl_renderables *r, size_t clusters)
     while (espl__array_length(r->pages) < pages) {
         espl__cluster *page = NULL;
 
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers to pages.
         if (ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->pages, 1)) {
             page = espl__heap_take(heap, ESPL__FOR_CHANGES, ESPL__CLUSTER_PAGE, sizeof *page,
                                    ESPL__CLUSTER_ALIGNMENT);

@@ -72,7 +72,7 @@ static void matrix_of_instance(float rows[MATRIX_ROWS][4], const written_poses *
 {
     const espl__stretches *const stretches = w->batch->entries[i]->values->stretches;
     const espl_pose *const pose = w->poses[i];
-    float position[3];
+    float position[3] = {0, 0, 0};
 
     shift(position, w, i);
     if (stretches == NULL) {
@@ -93,7 +93,7 @@ static void matrix_of_instance(float rows[MATRIX_ROWS][4], const written_poses *
 
 static void write_columns(unsigned char *to, const float rows[MATRIX_ROWS][4], int length)
 {
-    float columns[16];
+    float columns[16] = {0};
 
     for (int i = 0; i < 4; ++i) {
         for (int k = 0; k < length; ++k) {

@@ -46,6 +46,7 @@ static bool reserve_key(espl_renderables *r)
     }
     // The list is allocated once, so that it never moves.
     if (r->lod_pages == NULL &&
+        // NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers to pages.
         !ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->lod_pages, LOD_PAGES)) {
         return false;
     }

@@ -201,23 +201,6 @@ bool espl__slots_reserve(espl_renderables *r)
     return reserve_words(r, &r->noted, words) && reserve_words(r, &r->climbed, words);
 }
 
-// Make room for elements, without a change of the length.
-#define PREPAY(array, count)                 \
-    (espl__array_length(array) >= (count) || \
-     ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, array, (count)-espl__array_length(array)))
-
-bool espl__slots_prepay(espl_renderables *r)
-{
-    const size_t slots = r->world->forest.capacity, words = (slots + 63) / 64;
-    espl__heap *const heap = &r->world->heap;
-
-    return PREPAY(r->member_of, slots) && PREPAY(r->noted, words) && PREPAY(r->climbed, words) &&
-           (r->layers_of == NULL || PREPAY(r->layers_of, slots)) &&
-           (!espl__renderables_have_cells(r) || PREPAY(r->cells_of, slots));
-}
-
-#undef PREPAY
-
 // --- Candidates ---
 
 static bool note_candidate(espl_renderables *r, uint32_t slot)

@@ -155,7 +155,7 @@ bool espl__collect_astray(espl_renderables *r, espl__update *u)
 {
     const size_t listed = espl__array_length(r->astray);
     const uint32_t leaves = (uint32_t)espl__array_length(r->leaves[ESPL__MOVING]);
-    uint32_t budget = r->budget, rests = r->budget;
+    uint32_t budget = r->budget, rests = budget;
     bool is_done = true;
 
     for (size_t i = 0; i < listed && is_done; ++i) {

@@ -5,6 +5,7 @@
 
 #include "lib/base/key_sort.h"
 #include "lib/base/reserved.h"
+#include "lib/renderables/far_places.h"
 #include "lib/tree/cells.h"
 #include "lib/world/moment.h"
 #include "lib/world/refusals.h"
@@ -187,8 +188,10 @@ static void free_all(espl_renderables *r)
     for (int i = 0; i < ESPL__CATEGORIES; ++i) {
         ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->leaves[i]);
     }
+    // NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers to pages.
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->lod_pages);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->pages);
+    // NOLINTEND(bugprone-sizeof-expression)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->states);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->dirty);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->gone);
@@ -240,10 +243,12 @@ size_t espl__renderables_bytes(const void *renderables)
                  ESPL_ARRAY_BYTES(r->arrivals[i]) + ESPL_ARRAY_BYTES(r->runs[i]) +
                  ESPL_ARRAY_BYTES(r->orders[i]) + ESPL_ARRAY_BYTES(r->keys[i]);
     }
+    // NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers to pages.
     bytes += ESPL_ARRAY_BYTES(r->pages) +
              espl__array_length(r->pages) * ESPL__CLUSTER_PAGE * sizeof **r->pages;
     bytes += ESPL_ARRAY_BYTES(r->lod_pages) +
              espl__array_length(r->lod_pages) * ESPL__LOD_PAGE * sizeof **r->lod_pages;
+    // NOLINTEND(bugprone-sizeof-expression)
     bytes += ESPL_ARRAY_BYTES(r->candidates) + ESPL_ARRAY_BYTES(r->relocated) +
              ESPL_ARRAY_BYTES(r->jumps) + ESPL_ARRAY_BYTES(r->sources) +
              ESPL_ARRAY_BYTES(r->states) + ESPL_ARRAY_BYTES(r->dirty) + ESPL_ARRAY_BYTES(r->gone) +
@@ -299,6 +304,24 @@ static bool reserve_lists(espl_renderables *r, size_t members, size_t clusters)
     return is_done;
 }
 
+// Make room for elements, without a change of the length.
+#define PREPAY(array, count)                 \
+    (espl__array_length(array) >= (count) || \
+     ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, array, (count)-espl__array_length(array)))
+
+// Take the memory for slots that the forest has memory for.
+static bool prepay_slots(espl_renderables *r)
+{
+    const size_t slots = r->world->forest.capacity, words = (slots + 63) / 64;
+    espl__heap *const heap = &r->world->heap;
+
+    return PREPAY(r->member_of, slots) && PREPAY(r->noted, words) && PREPAY(r->climbed, words) &&
+           (r->layers_of == NULL || PREPAY(r->layers_of, slots)) &&
+           (!espl__renderables_have_cells(r) || PREPAY(r->cells_of, slots));
+}
+
+#undef PREPAY
+
 static espl_status reserve_members(espl_renderables *r, size_t count)
 {
     if (count > ESPL__MEMBER_LIMIT) {
@@ -308,7 +331,7 @@ static espl_status reserve_members(espl_renderables *r, size_t count)
     // go may leave others with fewer.
     const size_t clusters = count / (ESPL__MERGE_BELOW) + 2 * ESPL__CATEGORIES;
 
-    if (!espl__slots_reserve(r) || !espl__slots_prepay(r) || !reserve_lists(r, count, clusters) ||
+    if (!espl__slots_reserve(r) || !prepay_slots(r) || !reserve_lists(r, count, clusters) ||
         !espl__clusters_reserve(r, clusters) ||
         !espl__tables_prepay(&r->tables, &r->world->heap, (uint32_t)clusters)) {
         return ESPL_ERR_NO_MEMORY;

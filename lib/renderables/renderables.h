@@ -276,8 +276,6 @@ const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float ro
 
 /// Make the arrays by slot as long as the forest has slots. @return false: no memory.
 bool espl__slots_reserve(espl_renderables *r);
-/// Take the memory for slots that the forest has memory for. @return false: no memory.
-bool espl__slots_prepay(espl_renderables *r);
 /// List what came, went and moved. @return false: no memory.
 bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__update *u);
 /// List the members whose values changed. Cannot fail.

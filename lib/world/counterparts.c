@@ -40,10 +40,10 @@ static espl_status link_entity(espl_world *world, espl_entity entity, espl_entit
 // A null original removes the link.
 static espl_status set_counterpart(espl_world *world, espl_entity entity, espl_entity original)
 {
-    if (world != NULL && world->is_playing) {
-        return ESPL_ERR_BUSY;
+    if (world == NULL || world->is_playing) {
+        return world == NULL ? ESPL_ERR_ARGUMENT : ESPL_ERR_BUSY;
     }
-    espl_status status = espl__check_living(world, entity);
+    espl_status status = espl__entity_check(&world->store, entity);
 
     if (status == ESPL_OK && espl_entity_is_null(original)) {
         espl__counterparts_remove(&world->store.counterparts, &entity.index, 1);
