@@ -13,7 +13,7 @@
 //
 // Boxes of clusters are brought to the cell of the camera, and grow by more than these roundings: with c and
 // h the box of a member, the test of the member is wrong by at most 6 * 2^-24 of the sum of |p| (|c| + h +
-// |d|) and |p3|. The box grows by 2^-20 of a bound of |c| + h + |d| of all of its members, and the margin of
+// |d|) and |p3|. The box grows by 2^-19 of a bound of |c| + h + |d| of all of its members, and the margin of
 // boxes.h has 2^-20 |p3|. So the shortcut decides as the test of each member.
 #ifndef ESPALIER_LIB_RENDERABLES_CAMERA_CELLS_H
 #define ESPALIER_LIB_RENDERABLES_CAMERA_CELLS_H

@@ -65,7 +65,7 @@ static bool is_thinned_cluster(const espl_renderables *r, const espl__dirty *dir
 
 void espl__take_blocks(espl_renderables *r)
 {
-    const bool has_sides = r->world->forest.side_count != 0;
+    const bool has_sides = espl__forest_has_sides(&r->world->forest);
 
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
         espl__dirty *const dirty = &r->dirty[i];
@@ -111,7 +111,7 @@ void espl__take_blocks(espl_renderables *r)
 
 void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__tables_need *need)
 {
-    const bool has_sides = r->world->forest.side_count != 0;
+    const bool has_sides = espl__forest_has_sides(&r->world->forest);
     // A leaf with few members may be merged into one that is not listed.
     size_t values = u->new_clusters + u->thin_clusters;
     size_t poses = u->new_clusters + u->mixed_clusters + 2 * u->thin_clusters;

@@ -14,8 +14,8 @@ void espl__collect_cells(espl_renderables *r);
 /// Write the cells of the members of a cluster.
 void espl__fill_cells(const espl_renderables *r, espl__member_cells *cells,
                       const espl__cluster *cluster);
-/// Compute the box of a cluster around the boxes of its members, with cells relative to the first one. Also
-/// without cells. @param members  bits of those that count.
+/// Compute the box of a cluster around the boxes of its members. In a world with cells it is relative to the
+/// cell of the first one. @param members  a bit of each member whose box the box of the cluster contains.
 void espl__box_around_members(const espl_renderables *r, espl__poses *poses,
                               const espl__values *values,
                               const uint64_t members[ESPL__LEAST ESPL__MEMBER_WORDS]);

@@ -20,7 +20,7 @@ static bool begin_update(espl_renderables *r, espl__update *u)
         .number = (uint32_t)r->tables.number,
         .rises = r->budget <= UINT32_MAX / ESPL__RISE_FACTOR ? r->budget * ESPL__RISE_FACTOR
                                                              : UINT32_MAX,
-        .has_sides = forest->side_count != 0,
+        .has_sides = espl__forest_has_sides(forest),
     };
     espl__tables_begin(&r->tables);
     for (int category = 0; category < ESPL__CATEGORIES; ++category) {

@@ -10,6 +10,7 @@
 #include "lib/tree/edit_past.h"
 #include "lib/tree/edit_steps.h"
 #include "lib/tree/layout.h"
+#include "lib/tree/links.h"
 #include "lib/tree/order.h"
 #include "lib/tree/path.h"
 

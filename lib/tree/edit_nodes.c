@@ -8,6 +8,7 @@
 #include "lib/tree/changes.h"
 #include "lib/tree/edit_past.h"
 #include "lib/tree/layout.h"
+#include "lib/tree/links.h"
 #include "lib/tree/order.h"
 #include "lib/tree/worlds.h"
 

@@ -3,6 +3,7 @@
 // header (used, live, roots, exceptional) and clear ESPL__TREE_IN_ORDER when the order ends. They
 // allocate nothing and cannot fail. Edits, relocations and layouts call them.
 #include "lib/tree/forest.h"
+#include "lib/tree/links.h"
 #include "lib/tree/order.h"
 
 // Tell whether the header of a slot's tree has counts. That of the nursery has none, because

@@ -12,6 +12,7 @@
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/layout.h"
+#include "lib/tree/links.h"
 #include "lib/tree/range_parts.h"
 
 // --- Reserve ---
