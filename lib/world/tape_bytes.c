@@ -121,7 +121,7 @@ static unsigned size_of_cells(const espl_world *world)
 {
     unsigned number = 0;
 
-    for (float size = world->forest.cell_size; size >= 1; size /= 2) {
+    for (uint32_t size = (uint32_t)world->forest.cell_size; size != 0; size /= 2) {
         number += 1;
     }
     return number;
