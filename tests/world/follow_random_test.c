@@ -356,7 +356,7 @@ TEST_LOOP(links_are_those_of_a_naive_map, 0, 4)
 
 // --- Two threads ---
 
-enum { MOVERS = 64 };
+enum { MOVERS = 40 };
 
 // A thread that follows what the other one collects.
 typedef struct follower {
@@ -384,7 +384,8 @@ static void *run_follower(void *context)
 
 TEST(a_thread_follows_while_the_other_one_goes_on)
 {
-    const size_t rounds = test_scaled(300);
+    // A solo is made every 16 rounds.
+    const size_t rounds = 16 * (size_t)test_fitting(test_scaled(304) / 16, MOVERS);
     test_world here, there;
     follower f = {0};
     espl_entity movers[MOVERS];
