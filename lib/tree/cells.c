@@ -95,15 +95,19 @@ void espl__absolute_position(const espl__forest *forest, uint32_t slot,
     }
 }
 
-// Round to the nearest integer, halves away from 0. @return false: it is not in the range of a cell.
-static bool nearest(double value, int64_t *out)
+// Add the nearest integer of a number of cells to a coordinate of a cell, halves away from 0. Only the sum is
+// in the range of a cell, because a root may be far from its cell on the side where there are more.
+// @return false: the sum is out of range.
+static bool add_nearest(int32_t cell, double value, int32_t *out)
 {
-    if (!(value > (double)INT32_MIN - 1 && value < (double)INT32_MAX + 1)) {
+    // From one end of the range to beyond the other one. A double of this magnitude has a bit for a half.
+    if (!(fabs(value) < 0x1p+33)) {
         return false;
     }
-    // A double has a bit more than a half needs, because its magnitude is less than 2^32.
-    *out = (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
-    return *out >= INT32_MIN && *out <= INT32_MAX;
+    const int64_t sum = (int64_t)cell + (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+
+    *out = sum >= INT32_MIN && sum <= INT32_MAX ? (int32_t)sum : 0;
+    return *out == sum;
 }
 
 bool espl__cell_nearest(const espl__forest *forest, const double position[ESPL__LEAST 3],
@@ -112,14 +116,11 @@ bool espl__cell_nearest(const espl__forest *forest, const double position[ESPL__
     const double size = (double)forest->cell_size;
 
     for (int i = 0; i < 3; ++i) {
-        int64_t number = 0;
-
-        if (!nearest(position[i] / size, &number)) {
+        if (!add_nearest(0, position[i] / size, &cell->at[i])) {
             return false;
         }
-        cell->at[i] = (int32_t)number;
         // Exact, because both are multiples of a bit of the position.
-        rest[i] = (float)(position[i] - (double)number * size);
+        rest[i] = (float)(position[i] - (double)cell->at[i] * size);
     }
     return true;
 }
@@ -313,12 +314,8 @@ static bool nearest_cell(const espl__forest *forest, uint32_t root, espl__cell *
     bool is_found = true;
 
     for (int i = 0; i < 3 && is_found; ++i) {
-        int64_t by = 0;
-
-        is_found = nearest((double)position[i] / (double)forest->cell_size, &by);
-        by += cell.at[i];
-        is_found = is_found && by >= INT32_MIN && by <= INT32_MAX;
-        out->at[i] = is_found ? (int32_t)by : 0;
+        is_found = add_nearest(cell.at[i], (double)position[i] / (double)forest->cell_size,
+                               &out->at[i]);
     }
     return is_found;
 }

@@ -628,6 +628,11 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
     case ESPL__UNDO_SHOWN:
         espl__set_unshown(forest, entry->slot, false);
         break;
+    case ESPL__UNDO_SHOWN_AT:
+        ESPL_CHECK(entry->a < espl__array_length(edit->cells));
+        memcpy(forest->tracks.poses[ESPL__SHOWN][entry->slot].position, &edit->cells[entry->a],
+               sizeof *edit->cells);
+        break;
     case ESPL__UNDO_RUN:
         undo_run(edit, entry);
         break;

@@ -34,15 +34,16 @@
 
 /// What an entry of the undo log restores.
 typedef enum espl__undo_kind {
-    ESPL__UNDO_LINK,  ///< parent `a`, next sibling `b`, and ESPL__SLOT_FREE_LINK
-    ESPL__UNDO_PLACE, ///< placement, world and past: number `a` in `saved`
-    ESPL__UNDO_DEATH, ///< entities of `b` dead nodes, from number `a` in `removed` on
-    ESPL__UNDO_MAKE,  ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
-    ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE; `a`: it was shown as a new node
-    ESPL__UNDO_SIDE,  ///< the tree of the slot had fewer side arrays
-    ESPL__UNDO_CELL,  ///< the cell of a root: number `a` in `cells`
-    ESPL__UNDO_SHOWN, ///< it was shown at a shown world
-    ESPL__UNDO_RUN,   ///< locals of a run, from number `a` in `locals` on; layout debt `b`
+    ESPL__UNDO_LINK,     ///< parent `a`, next sibling `b`, and ESPL__SLOT_FREE_LINK
+    ESPL__UNDO_PLACE,    ///< placement, world and past: number `a` in `saved`
+    ESPL__UNDO_DEATH,    ///< entities of `b` dead nodes, from number `a` in `removed` on
+    ESPL__UNDO_MAKE,     ///< frees `b` new nodes, from number `a` in `made` on; `slot` is the first
+    ESPL__UNDO_BARE,     ///< flag ESPL__SLOT_BARE; `a`: it was shown as a new node
+    ESPL__UNDO_SIDE,     ///< the tree of the slot had fewer side arrays
+    ESPL__UNDO_CELL,     ///< the cell of a root: number `a` in `cells`
+    ESPL__UNDO_SHOWN,    ///< it was shown at a shown world
+    ESPL__UNDO_SHOWN_AT, ///< the shown position: its bits are number `a` in `cells`
+    ESPL__UNDO_RUN,      ///< locals of a run, from number `a` in `locals` on; layout debt `b`
 } espl__undo_kind;
 
 /// An entry of the undo log.

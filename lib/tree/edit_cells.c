@@ -5,6 +5,10 @@
 #include "lib/tree/cell_writes.h"
 #include "lib/tree/edit_steps.h"
 
+#include <string.h>
+
+_Static_assert(sizeof(espl__cell) == sizeof(float[3]), "the undo log has shown positions as cells");
+
 bool espl__edit_set_cell(espl__edit *edit, uint32_t slot, espl__cell cell)
 {
     const espl__forest *const forest = edit->forest;
@@ -68,19 +72,50 @@ static bool show_world(espl__edit *edit, uint32_t slot)
     return true;
 }
 
-bool espl__edit_shift_below(espl__edit *edit, uint32_t top, const espl__cell_shift *shift)
+// Shift what is shown of a node, so that it is shown where it was: the old position is appended to the undo log.
+static bool shift_shown_position(espl__edit *edit, uint32_t slot, const espl__cell_shift *shift)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (!espl__forest_has_motion(forest) || espl__is_unshown(forest, slot)) {
+        return true;
+    }
+    float *const position = forest->tracks.poses[ESPL__SHOWN][slot].position;
+    espl__cell bits;
+
+    memcpy(&bits, position, sizeof bits);
+    if (!ESPL__EDIT_RESERVE(edit, cells, 1) ||
+        !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_SHOWN_AT,
+                                           .slot = slot,
+                                           .a = (uint32_t)espl__array_length(edit->cells)})) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->cells, bits);
+    espl__position_shift(position, shift);
+    espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
+    return true;
+}
+
+// Shift what the nodes below one keep. @param is_shown_there  all of them stay where they are shown.
+static bool shift_nodes(espl__edit *edit, uint32_t top, const espl__cell_shift *shift,
+                        bool is_shown_there)
 {
     const espl__forest *const forest = edit->forest;
-    bool is_done = !shift->is_any || show_world(edit, top);
+    bool is_done = true, has_more = true;
 
-    if (!shift->is_any || (forest->side_count == 0 && !espl__forest_has_motion(forest))) {
-        return is_done;
-    }
-    for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
-         slot != ESPL__NO_SLOT && is_done; slot = espl__next_in_walk(forest, slot, top, true)) {
-        is_done = shift_kept_parts(edit, slot, shift) && show_world(edit, slot);
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT && is_done && has_more;
+         slot = espl__next_in_walk(forest, slot, top, true)) {
+        is_done =
+            (slot == top || shift_kept_parts(edit, slot, shift)) &&
+            (is_shown_there ? shift_shown_position(edit, slot, shift) : show_world(edit, slot));
+        has_more = forest->side_count != 0 || espl__forest_has_motion(forest);
     }
     return is_done;
+}
+
+bool espl__edit_shift_below(espl__edit *edit, uint32_t top, const espl__cell_shift *shift)
+{
+    return !shift->is_any || shift_nodes(edit, top, shift, false);
 }
 
 // Bring a tree to another cell: its absolute positions stay.
@@ -102,7 +137,7 @@ static bool change_cell(espl__edit *edit, uint32_t root, espl__cell cell)
     }
     return espl__edit_put(edit, root, &placement, &placement.local,
                           espl__forest_has_motion(forest) ? &past : NULL) &&
-           espl__edit_shift_below(edit, root, &shift) && espl__edit_set_cell(edit, root, cell);
+           shift_nodes(edit, root, &shift, true) && espl__edit_set_cell(edit, root, cell);
 }
 
 espl_status espl__edit_write_cell(espl__edit *edit, uint32_t slot, espl_write_kind kind,

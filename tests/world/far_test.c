@@ -366,6 +366,56 @@ TEST(what_cells_do_not_reach_stays)
     check_cell(solo, 0, 0, 0);
 }
 
+// The cell that such a root is near is in the range, though the way there is longer than a cell may be.
+TEST(a_root_at_one_end_of_the_range_comes_back_from_beyond_the_middle)
+{
+    size_t count = 0;
+
+    tear_down();
+    test_world_cells(1);
+    test_world_begin(&test, 1, NULL);
+    w = test.world;
+    const espl_entity solo = test_solo_at(w, 3e9f, 0, 0);
+
+    set_cell(solo, INT32_MIN, 0, 0);
+    ck_ok(espl_recenter(w, 0, &count));
+    ck_assert_uint_eq(count, 1);
+    check_cell(solo, 852516352, 0, 0);
+    ck_assert(place_of(solo).position[0] == 0);
+    ck_ok(espl_set_world_position(w, solo, (float[3]){1e10f, 0, 0}));
+    ck_status(espl_recenter(w, 0, &count), ESPL_PARTLY);
+    check_cell(solo, 852516352, 0, 0);
+}
+
+// A played write of an absolute position shows a hierarchy where the same write at once does.
+TEST_LOOP(a_hierarchy_that_is_played_to_another_cell_is_shown_where_it_was, 0, 2)
+{
+    const double far[3] = {5000, 0, 0};
+    espl_entity *const tree = make_trees(w, 1, 3, 1);
+    espl_command_buffer *const commands = test_commands(w, 1);
+    espl_write write = {tree[0], ESPL_WRITE_ABSOLUTE_POSITION, {{0}}};
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    float before[3], after[3];
+
+    memcpy(&write.value, far, sizeof far);
+    ck_ok(espl_motion_start(w, NULL));
+    ck_ok(espl_tick_begin(w));
+    ck_ok(espl_translate_own(w, tree[0], (float[3]){8, 0, 0}));
+    ck_ok(espl_present(w, 0.5f, NULL));
+    ck_ok(espl_read_one(w, tree[1], ESPL_READ_SHOWN_POSITION, before));
+    if (_i == 0) {
+        ck_ok(espl_write_one(w, tree[0], write.kind, &write.value));
+    } else {
+        ck_ok(espl_record_write(recorder, 0, tree[0], write.kind, &write.value));
+        ck_ok(espl_play(w, commands, NULL));
+    }
+    check_cell(tree[0], 2, 0, 0);
+    ck_ok(espl_read_one(w, tree[1], ESPL_READ_SHOWN_POSITION, after));
+    ck_assert(after[0] == before[0] - 2 * SIZE);
+    espl_command_buffer_destroy(commands);
+    free(tree);
+}
+
 // --- Rebase ---
 
 TEST(a_rebase_by_cells_and_back_changes_nothing)
