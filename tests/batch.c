@@ -35,11 +35,25 @@ static void write_node(const batch *b, uint32_t node)
     n->trial = model_world_of(above, n->has_placement, &n->state);
     for (uint32_t i = n->entries; i != MODEL_NONE; i = b->entries[i].next) {
         model_entry *const entry = &b->entries[i];
-        model_placed placed = {above, n->state, n->trial};
+        const bool is_of_cell = model_is_of_cell(entry->kind);
         espl_transform value;
+        espl_status begun = ESPL_OK;
 
-        (void)model_write_faults(model, node, entry->kind, &entry->value, &value);
-        entry->outcome = model_carry_out(&placed, entry->kind, &value);
+        if (is_of_cell) {
+            begun = model_begin_cell_write(model, node, entry->kind, &entry->value, &value);
+            n->trial = model_world_of(above, n->has_placement, &n->state);
+        } else {
+            (void)model_write_faults(model, node, entry->kind, &entry->value, &value);
+        }
+        if (begun < 0 || entry->kind == ESPL_WRITE_CELL) {
+            entry->outcome = begun;
+            continue;
+        }
+        model_placed placed = {above, n->state, n->trial};
+        const espl_write_kind kind = is_of_cell ? ESPL_WRITE_WORLD_POSITION : entry->kind;
+        const espl_status status = model_carry_out(&placed, kind, &value);
+
+        entry->outcome = status == ESPL_OK ? begun : status;
         if (entry->outcome < 0 || !model_is_storable(&placed.state)) {
             entry->outcome = ESPL_ERR_RANGE;
             continue;
@@ -60,9 +74,11 @@ static void close_node(const batch *b, model_node *node)
         const model_entry *const entry = &b->entries[i];
 
         b->entries[i].answer = model_answer_of(entry->outcome);
-        b->model->writes += entry->outcome >= 0 && !entry->is_same;
-        b->model->writes_skipped +=
-            entry->outcome >= 0 && entry->is_same && !model_is_of_past(entry->kind);
+        const bool is_counted =
+            entry->outcome >= 0 && !model_is_of_past(entry->kind) && entry->kind != ESPL_WRITE_CELL;
+
+        b->model->writes += is_counted && !entry->is_same;
+        b->model->writes_skipped += is_counted && entry->is_same;
     }
     node->entries = MODEL_NONE;
 }

@@ -28,9 +28,11 @@ static uint32_t cloned_peer(const test_model *model, uint32_t first, uint32_t co
     return at < count && model->doomed[at] == peer ? first + at : peer;
 }
 
-static uint32_t clone_closure(test_model *model, uint32_t count)
+// @param parent  the clone will be below it: what its members keep is shifted to the cell there.
+static uint32_t clone_closure(test_model *model, uint32_t count, uint32_t parent)
 {
-    const uint32_t first = model->count;
+    const uint32_t first = model->count, source = model->doomed[0];
+    const model_shift shift = model_shift_between(model, source, parent);
 
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t clone = model_add(model); // which may move the nodes
@@ -53,6 +55,8 @@ static uint32_t clone_closure(test_model *model, uint32_t count)
         model_values *const values = &model->nodes[i].values;
         values->peer = cloned_peer(model, first, count, values->peer);
     }
+    model->nodes[first].cell = model_cell_of(model, source);
+    model_shift_below(model, first, &shift);
     return first;
 }
 
@@ -136,7 +140,7 @@ model_answer model_instantiate(test_model *model, const model_instance *def, uin
         return model_answer_of(status);
     }
     for (size_t i = 0; i < def->count; ++i) {
-        const uint32_t clone = clone_closure(model, size);
+        const uint32_t clone = clone_closure(model, size, parent);
         if (!model_place(model, clone, parent, &state)) {
             model->count -= size;
             model->living_count -= size;

@@ -209,6 +209,7 @@ void side_compare(test_side *side, const test_tape *tape)
         const uint32_t node = model->living[i];
         compare_links(side, tape, node);
         side_compare_node(side, tape, node);
+        side_compare_cell(side, tape, node);
         side_compare_components(side, tape, node);
         side_compare_name(side, tape, node);
         compare_rank(side, tape, node);

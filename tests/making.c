@@ -55,6 +55,10 @@ static model_answer attach_made(test_model *model, const model_creation *def, ui
                                          .link = def->link,
                                          .inherit = def->inherit};
 
+    // Its transform is in the cell of its parent.
+    if (model_fault_of(model, def->parent) == 0) {
+        model->nodes[node].cell = model_cell_of(model, def->parent);
+    }
     return model_attach(model, node, def->parent, def->before, &options);
 }
 

@@ -103,10 +103,12 @@ static bool leads_to(const espl_transform *local, const espl_transform *above,
 
 // What the options make of a node under another parent.
 static espl_status moved_state(const test_model *model, uint32_t child, uint32_t parent,
-                               const espl_attach_options *options, model_state *out)
+                               const espl_attach_options *options, const model_shift *shift,
+                               model_state *out)
 {
     const espl_transform *const above = &model->nodes[parent].world;
-    const espl_transform *const world = &model->nodes[child].world;
+    espl_transform shifted = model->nodes[child].world;
+    const espl_transform *const world = &shifted;
     const espl_transform identity = espl_transform_identity();
     const espl_transform local = model_local(model, child);
     const unsigned held = parts_with(options, ESPL_KEEP_WORLD);
@@ -116,6 +118,7 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
     if (options->inherit == ESPL_COPY_PARENT) {
         return ESPL_OK;
     }
+    model_shift_position(shifted.position, shift);
     // By the locals between both, where that keeps the world.
     espl_transform path = identity;
     const bool has_path = model_path(model, parent, child, LONGEST_PATH, &path) &&
@@ -159,14 +162,16 @@ static espl_status snapped_state(const test_model *model, uint32_t child,
 
 // Move a node without placement. What hangs below it keeps its world where that is asked for.
 static espl_status move_unplaced(test_model *model, uint32_t node, uint32_t parent,
-                                 bool keeps_world)
+                                 bool keeps_world, const model_shift *shift)
 {
     const model_state state = model->nodes[node].state;
 
-    model->is_lossy = false;
+    model->is_lossy = keeps_world && shift->is_far;
     if (keeps_world) {
+        model_shift_worlds(model, node, shift);
         model_rebase(model, node, parent != MODEL_NONE ? &model->nodes[parent].world : NULL);
     }
+    model_shift_below(model, node, shift);
     (void)model_place(model, node, parent, &state);
     return model->is_lossy ? ESPL_LOSSY : ESPL_OK;
 }
@@ -181,18 +186,24 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
     }
 
     model_node *const n = &model->nodes[child];
-    const bool stays = n->parent == parent;
+    const bool stays = n->parent == parent, keeps_world = options->position == ESPL_KEEP_WORLD;
+    const model_shift shift = model_shift_between(model, child, parent);
     espl_status status = ESPL_OK;
     bool is_placed = true;
 
     if (!n->has_placement && !stays) {
-        status = move_unplaced(model, child, parent, options->position == ESPL_KEEP_WORLD);
+        status = move_unplaced(model, child, parent, keeps_world, &shift);
     } else if (n->has_placement) {
         model_state state;
 
         status = stays ? snapped_state(model, child, options, &state)
-                       : moved_state(model, child, parent, options, &state);
-        is_placed = status >= 0 && model_place(model, child, parent, &state);
+                       : moved_state(model, child, parent, options, &shift, &state);
+        status = status == ESPL_OK && shift.is_far && keeps_world ? ESPL_LOSSY : status;
+        is_placed = status >= 0 && model_is_storable(&state);
+        if (is_placed) {
+            model_shift_below(model, child, &shift);
+            (void)model_place(model, child, parent, &state);
+        }
     }
     if (!is_placed) {
         return model_answer_of(ESPL_ERR_RANGE);
@@ -222,7 +233,9 @@ model_answer model_detach(test_model *model, uint32_t node, espl_keep keep)
     bool is_placed = true;
 
     if (!n->has_placement) {
-        status = move_unplaced(model, node, MODEL_NONE, keep == ESPL_KEEP_WORLD);
+        const model_shift none = {.is_any = false};
+
+        status = move_unplaced(model, node, MODEL_NONE, keep == ESPL_KEEP_WORLD, &none);
     } else {
         const espl_transform identity = espl_transform_identity();
         model_state state = model_identity(0);

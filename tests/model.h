@@ -88,6 +88,11 @@ typedef struct model_look {
     uint32_t bounds, renderable, layers;
 } model_look;
 
+/// A cell of a hierarchy, in a world with cells.
+typedef struct model_cell {
+    int32_t at[3];
+} model_cell;
+
 /// What a placed node stores.
 typedef struct model_state {
     espl_transform local; // stretch and context are the node's own
@@ -105,6 +110,7 @@ typedef struct model_node {
     model_values values;                          // copied to clones
     model_look look;                              // of the components that it has
     uint32_t original;                            // number of its original; 0: none
+    model_cell cell;                              // of a root
     espl_link link;
     bool is_alive, is_doomed;
     bool has_placement; // without one it passes its parent's world through
@@ -120,6 +126,7 @@ typedef struct test_model {
     uint32_t *doomed, *survivors; // scratch of a destroy or a clone
     uint32_t count, capacity, living_count;
     uint32_t history;                // of motion; 0: none
+    float cell_size;                 // 0: the world has no cells
     uint64_t writes, writes_skipped; // carried out: those that changed a state, and the others
     bool is_lossy;                   // the last operation moved a node that it does not name
     model_overflow overflow;         // of the operations since it was set to MODEL_FINITE
@@ -263,6 +270,17 @@ uint32_t model_components(const test_model *model, uint32_t node);
 uint32_t model_set_size(uint32_t set);
 /// Tell whether a living node answers a query.
 bool model_answers(const test_model *model, uint32_t node, const model_query *query);
+
+// --- model_cells.c ---
+
+/// The cell of a node's hierarchy; 0, 0, 0 without cells.
+model_cell model_cell_of(const test_model *model, uint32_t node);
+/// Move the whole world by whole cells and by an offset.
+model_answer model_move_world(test_model *model, const int32_t cells[3], const float offset[3]);
+/// Bring what is far from its cell to the nearest one.
+model_answer model_recenter(test_model *model, float limit);
+
+// ---
 
 /// The local placement as it is read.
 espl_transform model_local(const test_model *model, uint32_t node);

@@ -94,6 +94,8 @@ void model_unlink(test_model *model, uint32_t node)
     if (n->parent == MODEL_NONE) {
         return;
     }
+    // What becomes a root stays in the cell of its old root.
+    n->cell = model_cell_of(model, node);
     model_node *const parent = &model->nodes[n->parent];
 
     *(n->previous != MODEL_NONE ? &model->nodes[n->previous].next : &parent->first) = n->next;

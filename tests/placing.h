@@ -57,6 +57,36 @@ model_answer model_fault_of(const test_model *model, uint32_t node);
 /// The same of a sibling to stand before.
 model_answer model_before_faults(const test_model *model, uint32_t before, uint32_t parent);
 
+// --- model_cells.c ---
+
+/// What is added to coordinates of one cell, so that they are those of another one.
+typedef struct model_shift {
+    double by[3];
+    bool is_any, is_far;
+} model_shift;
+
+model_shift model_shift_of(const test_model *model, model_cell from, model_cell to);
+/// From the cell of a node to that of another one; none to no node, and without cells.
+model_shift model_shift_between(const test_model *model, uint32_t node, uint32_t other);
+void model_shift_position(float position[3], const model_shift *shift);
+/// Shift the coordinates that the nodes below one keep.
+void model_shift_below(test_model *model, uint32_t top, const model_shift *shift);
+/// Shift the worlds of a node and of all below it.
+void model_shift_worlds(test_model *model, uint32_t top, const model_shift *shift);
+/// Give a root another cell, and shift what its hierarchy stores, so that it stays where it is. Its worlds are
+/// those of the old cell until they are computed.
+void model_change_cell(test_model *model, uint32_t root, model_cell cell);
+/// Tell whether a kind writes a cell or an absolute position.
+bool model_is_of_cell(espl_write_kind kind);
+/// Faults of such a write besides those of its operand.
+model_answer model_cell_faults(const test_model *model, uint32_t node, espl_write_kind kind,
+                               const espl_write_value *value);
+/// Give a root the cell that such a write leads to, and shift what is stored.
+/// @param position  out: what a write of ESPL_WRITE_WORLD_POSITION finishes ESPL_WRITE_ABSOLUTE_POSITION with.
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
+espl_status model_begin_cell_write(test_model *model, uint32_t node, espl_write_kind kind,
+                                   const espl_write_value *value, espl_transform *position);
+
 // --- paths.c ---
 
 /// Compute the pose of a node relative to a frame from the locals between both and their nearest common
@@ -105,7 +135,7 @@ void model_reflag(model_placed *placed, uint32_t flags);
 /// may be stored is asked apart.
 espl_status model_carry_out(model_placed *placed, espl_write_kind kind,
                             const espl_transform *value);
-/// Tell whether a write sets a previous pose, which is not the model's and which no count has.
+/// Tell whether a write sets a previous pose, which is not the model's.
 bool model_is_of_past(espl_write_kind kind);
 /// Faults of a write that show before it is carried out, and its value as model_carry_out() has it.
 model_answer model_write_faults(const test_model *model, uint32_t node, espl_write_kind kind,

@@ -195,8 +195,16 @@ static espl_status expected_relative(const test_model *model, uint32_t frame, ui
         *out = by_locals;
         return ESPL_OK;
     }
-    const espl_status status =
-        espl_transform_relative(&model->nodes[frame].world, &model->nodes[node].world, &seen);
+    espl_transform above = model->nodes[frame].world, wanted = model->nodes[node].world;
+    const model_shift shift = model_shift_between(model, node, frame);
+
+    // Between cells what is rounded is the difference of the positions, once.
+    for (int i = 0; i < 3 && shift.is_any; ++i) {
+        wanted.position[i] =
+            (float)(shift.by[i] + ((double)wanted.position[i] - (double)above.position[i]));
+        above.position[i] = 0;
+    }
+    const espl_status status = espl_transform_relative(&above, &wanted, &seen);
     *out = model_is_finite(&seen) ? seen : before;
     return model_is_finite(&seen) ? status : ESPL_ERR_RANGE;
 }

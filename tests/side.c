@@ -25,9 +25,11 @@ static espl_entity alien_of(test_side *side)
     return alien;
 }
 
-void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
+void side_begin(test_side *side, const test_tape *tape, uint32_t lanes,
+                const espl_executor *executor)
 {
     memset(side, 0, sizeof *side);
+    test_world_cells(tape->model.cell_size);
     test_world_begin(&side->test, SIDE_TAG, executor);
     test_world_begin(&side->elsewhere, ELSEWHERE_TAG, NULL);
     side->world = side->test.world;

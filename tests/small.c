@@ -13,8 +13,8 @@ void small_begin(small *s)
     tape_begin(&s->tape, 1, 4);
     s->tape.style.values = VALUES_STRETCHED;
     s->tape.style.components = model_bit(MODEL_BULK); // all there is may come and go
-    side_begin(&s->side, SMALL_LANES, NULL);
-    side_begin(&s->twin, SMALL_LANES, NULL);
+    side_begin(&s->side, &s->tape, SMALL_LANES, NULL);
+    side_begin(&s->twin, &s->tape, SMALL_LANES, NULL);
 }
 
 void small_end(small *s)
@@ -260,8 +260,8 @@ void small_clear(small *s)
     if (test_is_worn(s->made + 1, CASE_LIMIT + 1)) {
         side_end(&s->side);
         side_end(&s->twin);
-        side_begin(&s->side, SMALL_LANES, NULL);
-        side_begin(&s->twin, SMALL_LANES, NULL);
+        side_begin(&s->side, &s->tape, SMALL_LANES, NULL);
+        side_begin(&s->twin, &s->tape, SMALL_LANES, NULL);
         s->made = 0;
     }
 }

@@ -239,12 +239,13 @@ stage *stage_begin(uint64_t seed, uint32_t population, const espl_executor *exec
     ck_assert_ptr_nonnull(s);
     s->commands = 0;
     tape_begin(&s->tape, seed, population);
+    tape_take_cells(&s->tape);
     tape_prepare_recorded(&s->tape);
-    side_begin(&s->at_once, s->tape.style.lanes, NULL);
+    side_begin(&s->at_once, &s->tape, s->tape.style.lanes, NULL);
     s->at_once.is_unseen = seed % 2 == 0;
     s->played_count = count;
     for (size_t i = 0; i < count; ++i) {
-        side_begin(&s->played[i], s->tape.style.lanes, executors == NULL ? NULL : executors + i);
+        side_begin(&s->played[i], &s->tape, s->tape.style.lanes, executors == NULL ? NULL : executors + i);
     }
     return s;
 }

@@ -23,17 +23,20 @@ static bool takes_motion(const test_tape *tape)
 }
 
 // Families of steps that a tape takes besides those of motion.
-enum { FAMILY_RENDERABLES = 1, FAMILY_COUNTERPARTS = 2, FAMILY_COUNT = 2 };
+enum { FAMILY_RENDERABLES = 1, FAMILY_COUNTERPARTS = 2, FAMILY_PLACES = 4, FAMILY_COUNT = 3 };
 
 static uint32_t families_of(const test_tape *tape)
 {
     uint64_t seed = tape->seed ^ 0x66616d696c79;
     uint32_t families = 0;
 
-    for (uint32_t i = 0; i < FAMILY_COUNT; ++i) {
-        families |= test_one_in(&seed, 3) ? 1U << i : 0;
+    families |= test_one_in(&seed, 3) ? FAMILY_RENDERABLES : 0U;
+    families |= test_one_in(&seed, 3) ? FAMILY_COUNTERPARTS : 0U;
+    families |= tape->takes_places ? FAMILY_PLACES : 0U;
+    if (tape->has_own_renderables || tape->model.cell_size != 0) {
+        families &= ~(uint32_t)FAMILY_RENDERABLES;
     }
-    return tape->is_still ? 0 : families & ~(tape->has_own_renderables ? FAMILY_RENDERABLES : 0U);
+    return tape->is_still ? 0 : families;
 }
 
 bool tape_takes_step(const test_tape *tape)
@@ -65,6 +68,8 @@ static operation pick_of_family(const test_tape *tape)
     }
     if (family == 0) {
         pick_renderable_step(tape, &random, &op);
+    } else if (family == 2) {
+        pick_place_step(tape, &random, &op);
     } else {
         pick_original_step(tape, &random, &op);
     }
@@ -107,7 +112,8 @@ espl_write_kind pick_flagged(const test_tape *tape, espl_write_kind kind, uint32
 {
     uint64_t random = draw_aside(&tape->draw, 3 + entry);
 
-    return (unsigned)kind < TEST_KINDS ? form_any_flag(kind, &random) : kind;
+    kind = (unsigned)kind < TEST_KINDS ? form_any_flag(kind, &random) : kind;
+    return pick_place_kind(tape, kind, &random);
 }
 
 // --- The model ---
@@ -152,6 +158,10 @@ model_answer model_step(test_model *model, const operation *op)
         return model_set_original(model, op);
     case STEP_FOLLOW:
         return model_follow(model, op);
+    case STEP_REBASE:
+        return model_move_world(model, op->cells, op->point);
+    case STEP_RECENTER:
+        return model_recenter(model, op->time);
     case STEP_COUNT:
         break;
     }
@@ -174,8 +184,9 @@ static espl_status collect(test_side *side, const test_tape *tape, bool ends)
     if (side->watch == NULL) {
         const uint32_t kinds =
             1 + (uint32_t)(draw_aside(&tape->draw, 9) % (tape->model.history != 0 ? 7 : 3));
-        const espl_watch_def def = {.flags = kinds |
-                                             (kinds != ESPL_WATCH_LOCAL ? ESPL_WATCH_BEFORE : 0)};
+        const bool has_cells = tape->model.cell_size != 0 && draw_aside(&tape->draw, 10) % 2 == 0;
+        const espl_watch_def def = {.flags = kinds | (has_cells ? ESPL_WATCH_CELL : 0U) |
+                                             (kinds != ESPL_WATCH_LOCAL ? ESPL_WATCH_BEFORE : 0U)};
 
         status = espl_watch_create(side->world, &def, &side->watch);
     }
@@ -217,6 +228,10 @@ espl_status side_step(test_side *side, const test_tape *tape, const operation *o
         return side_set_original(side, tape, op);
     case STEP_FOLLOW:
         return side_follow_changes(side, tape, op);
+    case STEP_REBASE:
+        return side_move(side, op);
+    case STEP_RECENTER:
+        return side_recenter(side, tape, op);
     case STEP_COUNT:
         break;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Motion, presents, watches, renderables and counterparts in tapes: operations of their own, flags of writes,
+// Motion, presents, watches, renderables, counterparts and cells in tapes: operations of their own, flags of writes,
 // and the comparison of what two sides keep of the past. Each family of steps is in the tapes of some seeds.
 #ifndef ESPALIER_TESTS_STEPS_H
 #define ESPALIER_TESTS_STEPS_H
@@ -30,6 +30,17 @@ espl_status side_update(test_side *side, const test_tape *tape, const operation 
 void side_end_renderables(test_side *side);
 /// Compare the components of renderables of a living node.
 void side_compare_looks(const test_side *side, const test_tape *tape, uint32_t node);
+
+// --- steps_cells.c ---
+
+void pick_place_step(const test_tape *tape, uint64_t *random, operation *out);
+/// Make a kind of write one of a cell or of an absolute position, where the tape has these.
+espl_write_kind pick_place_kind(const test_tape *tape, espl_write_kind kind, uint64_t *random);
+espl_write_value pick_place_data(const test_tape *tape, espl_write_kind kind, uint64_t random);
+espl_status side_move(const test_side *side, const operation *operation);
+espl_status side_recenter(const test_side *side, const test_tape *tape, const operation *operation);
+/// Compare the cell and the absolute position of a living node.
+void side_compare_cell(const test_side *side, const test_tape *tape, uint32_t node);
 
 // --- steps_counterparts.c ---
 

@@ -74,6 +74,8 @@ typedef enum tape_step {
     STEP_UPDATE,   // of renderables
     STEP_ORIGINAL, // set, or taken away
     STEP_FOLLOW,
+    STEP_REBASE,
+    STEP_RECENTER,
     STEP_COUNT
 } tape_step;
 
@@ -138,7 +140,8 @@ typedef struct operation {
     model_query query;
     tape_step step;
     uint32_t history;           // of motion
-    float time;                 // to present
+    float time;                 // to present; the limit of a recenter
+    int32_t cells[3];           // to rebase by; the offset is `point`
     bool ends_watch;            // that is collected, or renderables that are updated
     bool is_held;               // the mirror that was acquired before an update
     uint32_t named[STEP_NAMED]; // [count] operands that are dressed
@@ -185,6 +188,7 @@ typedef struct test_tape {
     tape_style style;
     bool moves;               // takes steps, whatever the seed says
     bool is_still;            // takes none
+    bool takes_places;        // moves the world, and writes cells
     bool has_own_renderables; // of the driver: the tape has none
     test_model model;
     uint32_t recent;   // last child attached
@@ -203,6 +207,8 @@ typedef struct test_tape {
 /// Set up and choose a style from the seed.
 /// @param population  at most what a world of this build holds four times.
 void tape_begin(test_tape *tape, uint64_t seed, uint32_t population);
+/// Let the seed say whether worlds are moved and have cells: model.cell_size. Before the sides begin.
+void tape_take_cells(test_tape *tape);
 /// Make operations of records, which must outlive the tape, instead of such as the seed makes.
 /// @param records  [count]
 void tape_feed(test_tape *tape, const tape_record *records, size_t count);
@@ -310,7 +316,9 @@ typedef struct test_side {
     uint32_t heard_count, heard_capacity, heard_expected;
 } test_side;
 
-void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor);
+/// @param tape  says what cells the world has.
+void side_begin(test_side *side, const test_tape *tape, uint32_t lanes,
+                const espl_executor *executor);
 void side_end(test_side *side);
 /// Carry an operation out at once. The model follows with tape_apply(), then side_map().
 espl_status side_run(test_side *side, const test_tape *tape, const operation *operation);

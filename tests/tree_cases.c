@@ -53,7 +53,7 @@ void tree_cases_begin(tree_cases *o, uint32_t ways)
     memset(o, 0, sizeof *o);
     tape_begin(&o->tape, 1, 4);
     o->tape.style.values = VALUES_STRETCHED;
-    side_begin(&o->side, 1, NULL);
+    side_begin(&o->side, &o->tape, 1, NULL);
     o->cases = malloc(TREE_CASES * sizeof *o->cases);
     ck_assert_ptr_nonnull(o->cases);
     o->ways = ways;
@@ -104,7 +104,7 @@ static void plant(tree_cases *o)
 {
     if (test_is_worn(o->made + 1, (size_t)o->held + 1)) {
         side_end(&o->side);
-        side_begin(&o->side, 1, NULL);
+        side_begin(&o->side, &o->tape, 1, NULL);
         o->made = 0;
     }
     espl_recorder *const recorder = espl_command_buffer_recorder(o->side.batch, 0);

@@ -71,7 +71,7 @@ static model_answer place_faults(const test_model *model, uint32_t node)
 
 bool model_is_of_past(espl_write_kind kind)
 {
-    return test_plain_kind(kind) >= TEST_KINDS;
+    return test_plain_kind(kind) >= TEST_KINDS && !model_is_of_cell(kind);
 }
 
 model_answer model_write_faults(const test_model *model, uint32_t node, espl_write_kind kind,
@@ -81,6 +81,9 @@ model_answer model_write_faults(const test_model *model, uint32_t node, espl_wri
 
     if (!form_exists(kind)) {
         return faults | model_answer_of(ESPL_ERR_ARGUMENT);
+    }
+    if (model_is_of_cell(kind)) {
+        return faults | model_cell_faults(model, node, kind, value);
     }
     const bool lacks_motion = model_is_of_past(kind) && model->history == 0;
 
@@ -221,6 +224,22 @@ static model_answer finish(test_model *model, uint32_t node, const model_placed 
     return model_answer_of(is_placed ? status : ESPL_ERR_RANGE);
 }
 
+// A write of a cell changes no state. The position that finishes that of an absolute position is counted.
+static model_answer write_cell(test_model *model, uint32_t node, espl_write_kind kind,
+                               const espl_write_value *value)
+{
+    espl_transform position;
+    const espl_status status = model_begin_cell_write(model, node, kind, value, &position);
+
+    if (status < 0 || kind == ESPL_WRITE_CELL) {
+        return model_answer_of(status);
+    }
+    model_placed placed = model_placed_of(model, node);
+    const espl_status written = model_carry_out(&placed, ESPL_WRITE_WORLD_POSITION, &position);
+
+    return finish(model, node, &placed, written == ESPL_OK ? status : written);
+}
+
 model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
                          const espl_write_value *value)
 {
@@ -229,6 +248,9 @@ model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
 
     if (faults != 0) {
         return faults;
+    }
+    if (model_is_of_cell(kind)) {
+        return write_cell(model, node, kind, value);
     }
     model_placed placed = model_placed_of(model, node);
     const espl_status status = model_carry_out(&placed, kind, &whole);

@@ -74,11 +74,12 @@ static void run(const unsigned char *bytes, size_t size)
 
     planted_begin(&p);
     tape_begin(&tape, roll.seed, roll.population);
+    tape_take_cells(&tape);
     if ((roll.flags & FUZZ_STRUCTURAL) != 0) {
         tape_prefer_structure(&tape);
     }
     tape_feed(&tape, roll.records, roll.count);
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     for (; !tape_is_over(&tape) && !tape_is_worn(&tape); ++tape.at) {
         step(&tape, &side, &p);
         if (tape.at % INTERVAL == INTERVAL - 1) {

@@ -48,8 +48,9 @@ static void record_operations(memory_tape *s, const fuzz_order *order)
     test_side side;
 
     tape_begin(&tape, order->seed, order->population != 0 ? order->population : 8);
+    tape_take_cells(&tape);
     test_world_record((espl_tape){s, memory_tape_append});
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     side.alien.generation |= 0x7fffff; // of no commands object: the tags there are are counted
     for (; tape.at < order->length && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);

@@ -198,7 +198,7 @@ static void run_at_once(uint64_t seed, uint32_t population, size_t rounds, tally
 
     tape_begin(&tape, seed, population);
     tape.has_own_renderables = true;
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     begin_seeing(&s, side.world, seed);
     for (size_t round = 1; round <= rounds && !tape_is_worn(&tape); ++round) {
         for (uint32_t i = test_below(&random, 6); i != 0 && !tape_is_worn(&tape); --i) {

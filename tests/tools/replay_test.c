@@ -83,8 +83,9 @@ static size_t record_operations(uint64_t seed, uint32_t population, size_t count
     size_t frames = 0;
 
     tape_begin(&tape, seed, population);
+    tape_take_cells(&tape);
     test_world_record(tape_to());
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     for (tape.at = 0; tape.at < count && !tape_is_worn(&tape); ++tape.at) {
         run_operation(&tape, &side);
         if (tape.at % FRAME_OPS == 0) {

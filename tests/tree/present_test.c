@@ -173,7 +173,7 @@ static frame_sum run_frames(uint64_t seed, uint32_t population, size_t steps, fr
     frame_sum sum = {.shown = TEST_HASH_START};
 
     tape_begin(&tape, seed, population);
-    side_begin(&side, 1, style.workers != 0 ? &executor : NULL);
+    side_begin(&side, &tape, 1, style.workers != 0 ? &executor : NULL);
     if (style.has_small_jobs) {
         test_cut_jobs(side.world, 8);
     }

@@ -392,10 +392,11 @@ static void pair_begin(pair *p, uint64_t seed, uint32_t population)
     memset(p, 0, sizeof *p);
     p->random = seed;
     tape_begin(&p->tape, seed, population);
+    tape_take_cells(&p->tape);
     p->tape.moves = seed % 4 == 1;
     p->tape.style.weights[OP_TRIM] /= 2;
-    side_begin(&p->here, 1, NULL);
-    side_begin(&p->twin, 1, NULL);
+    side_begin(&p->here, &p->tape, 1, NULL);
+    side_begin(&p->twin, &p->tape, 1, NULL);
     p->twin.is_unseen = true; // what is shown is no part of a value
     past_begin(&p->past, &p->here, enough_for(population), &p->random);
     if (seed % 2 == 0) {

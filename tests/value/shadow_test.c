@@ -27,9 +27,15 @@ static size_t bytes_of(const void *context)
     return espl__shadow_bytes(context);
 }
 
+static uint32_t planes_of(const espl_world *world)
+{
+    return ESPL__SHADOW_PLANES |
+           (espl_get_cell_size(world) != 0 ? (uint32_t)ESPL__SHADOW_CELL_PLANES : 0U);
+}
+
 static void begin(espl__shadow *shadow, espl_world *world)
 {
-    ck_assert(espl__planes_acquire(world, ESPL__SHADOW_PLANES));
+    ck_assert(espl__planes_acquire(world, planes_of(world)));
     ck_assert(espl__shadow_begin(shadow, world));
     shadow->has_checksum = true;
     world->heap.follower =
@@ -44,7 +50,7 @@ static void end(espl__shadow *shadow)
     world->heap.follower.grow = NULL;
     world->heap.follower.forget = NULL;
     world->heap.follower.bytes = NULL;
-    espl__planes_release(world, ESPL__SHADOW_PLANES);
+    espl__planes_release(world, planes_of(world));
 }
 
 // Compare arrays of items, of which the longer one has zeros past the other one.
@@ -86,6 +92,7 @@ static void check(espl__shadow *shadow)
     compare_items("slot", shadow->slots, whole.slots, sizeof *whole.slots);
     compare_items("side", shadow->sides, whole.sides, sizeof *whole.sides);
     compare_items("past", shadow->pasts, whole.pasts, sizeof *whole.pasts);
+    compare_items("cell", shadow->cells, whole.cells, sizeof *whole.cells);
     compare_items("tree", shadow->trees, whole.trees, sizeof *whole.trees);
     compare_items("record", shadow->records, whole.records, sizeof *whole.records);
     compare_names(shadow, &whole);
@@ -125,6 +132,7 @@ static void check_loaded(const espl__shadow *shadow)
     test_world other;
     espl__shadow loaded;
 
+    test_world_cells(espl_get_cell_size(shadow->world));
     test_world_begin(&other, 1, NULL);
     test_image_load(other.world, &image, 0);
     begin(&loaded, other.world);
@@ -143,8 +151,9 @@ static void run_at_once(uint64_t seed, uint32_t population, size_t count)
     espl__shadow shadow;
 
     tape_begin(&tape, seed, population);
+    tape_take_cells(&tape);
     tape.moves = test_one_in(&random, 2);
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     begin(&shadow, side.world);
     for (size_t i = 0; i < count && !tape_is_worn(&tape); ++i) {
         const operation op = tape_next(&tape);

@@ -65,9 +65,10 @@ static void run_on_executors(uint64_t seed, const espl_executor *executors, size
     test_side sides[SIDES];
 
     tape_begin(&tape, seed, POPULATION);
+    tape_take_cells(&tape);
     tape.style.weights[OP_CREATE] += 8;
     for (size_t k = 0; k < count; ++k) {
-        side_begin(&sides[k], 1, &executors[k]);
+        side_begin(&sides[k], &tape, 1, &executors[k]);
         test_cut_jobs(sides[k].world, 16);
     }
     for (tape.at = 0; tape.at < 3000 && !tape_is_worn(&tape); ++tape.at) {

@@ -612,8 +612,8 @@ static bool run_pair(uint64_t seed, size_t number)
     tape_begin(&p.tape, seed, test_fitting(24, 8) / 2);
     p.tape.is_still = true;
     p.tape.note = detours[number].name;
-    side_begin(&p.plain, 1, NULL);
-    side_begin(&p.detoured, 1, NULL);
+    side_begin(&p.plain, &p.tape, 1, NULL);
+    side_begin(&p.detoured, &p.tape, 1, NULL);
     for (p.tape.at = 0; p.tape.at < past && !tape_is_worn(&p.tape); ++p.tape.at) {
         step_both(&p, true);
     }

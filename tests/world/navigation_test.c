@@ -318,7 +318,8 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     size_t with_dead = 0;
 
     tape_begin(&tape, seed, population);
-    side_begin(&side, 1, NULL);
+    tape_take_cells(&tape);
+    side_begin(&side, &tape, 1, NULL);
     const pair p = {&tape, &side, &tape.model, side.world};
 
     tape.style.weights[OP_DESTROY_ONLY] += 4;

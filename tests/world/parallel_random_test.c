@@ -283,10 +283,11 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
     uint64_t random = seed;
 
     tape_begin(&tape, seed, seed % 2 == 0 ? POPULATION : POPULATION / 10);
+    tape_take_cells(&tape);
     tape.style.weights[OP_CREATE] += 8;
     tape.moves = seed / 2 % 2 != 0;
     for (size_t k = 0; k < count; ++k) {
-        side_begin(&sides[k], 1, &executors[k]);
+        side_begin(&sides[k], &tape, 1, &executors[k]);
         cut_small(sides[k].test.world);
     }
     for (tape.at = 0; tape.at < test_scaled(STEPS) && !tape_is_worn(&tape); ++tape.at) {

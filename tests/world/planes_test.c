@@ -124,7 +124,8 @@ TEST_LOOP(no_call_gives_a_slot_another_node_unmarked, 0, 2)
         test_side side;
 
         tape_begin(&tape, test_random(&state), populations[_i]);
-        side_begin(&side, 1, NULL);
+        tape_take_cells(&tape);
+        side_begin(&side, &tape, 1, NULL);
         begin_shadow(side.world);
         for (size_t i = test_scaled_alone(300); i != 0 && !tape_is_worn(&tape); --i) {
             const operation op = tape_next(&tape);

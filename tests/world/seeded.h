@@ -36,8 +36,9 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps, manner 
     size_t operations = 0;
 
     tape_begin(&tape, seed, population);
+    tape_take_cells(&tape);
     tape.driver = how.is_structural ? "tests/fuzz/operations --structure" : "tests/fuzz/operations";
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     if (how.is_structural) {
         tape_prefer_structure(&tape);
     }

@@ -109,7 +109,7 @@ static void clear(play *p)
     p->tape.recent = MODEL_NONE;
     if (test_is_worn(p->made + 1, ROOM + 1)) {
         side_end(&p->side);
-        side_begin(&p->side, 1, NULL);
+        side_begin(&p->side, &p->tape, 1, NULL);
         p->made = 0;
     }
 }
@@ -444,7 +444,7 @@ static void play_begin(play *p)
     for (uint32_t code = 0; code < CODES; ++code) {
         p->tape.style.weights[code] = 1;
     }
-    side_begin(&p->side, 1, NULL);
+    side_begin(&p->side, &p->tape, 1, NULL);
     p->letters = calloc(LETTERS, sizeof *p->letters);
     ck_assert(a != NULL && p->letters != NULL);
     a->play = p;

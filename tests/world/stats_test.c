@@ -234,7 +234,7 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
     uint64_t random = seed;
 
     tape_begin(&tape, seed, population);
-    side_begin(&side, 1, NULL);
+    side_begin(&side, &tape, 1, NULL);
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
         const bool is_destroy = (op.code >= OP_DESTROY && op.code <= OP_DESTROY_ONLY) ||

@@ -102,16 +102,17 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     test_tape tape;
 
     tape_begin(&tape, seed, population);
+    tape_take_cells(&tape);
     if (destroys_fail(&tape)) {
         // Roles are late where a destroy lacked memory, and queries ask for roles.
         tape.style.weights[OP_CHANGE_QUERY] = 0;
     }
     p.points = 0;
     p.has_parted = false;
-    side_begin(&p.calm, 1, NULL);
+    side_begin(&p.calm, &tape, 1, NULL);
     p.calm.is_unseen = seed % 5 < 3;
     test_world_take((test_blocks)(seed % TEST_BLOCKS_KINDS));
-    side_begin(&p.faulted, 1, NULL);
+    side_begin(&p.faulted, &tape, 1, NULL);
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
         const espl_status calm = side_run(&p.calm, &tape, &op);

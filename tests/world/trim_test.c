@@ -31,8 +31,9 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
     test_side trimmed, kept;
 
     tape_begin(&tape, seed, population);
-    side_begin(&trimmed, 1, NULL);
-    side_begin(&kept, 1, NULL);
+    tape_take_cells(&tape);
+    side_begin(&trimmed, &tape, 1, NULL);
+    side_begin(&kept, &tape, 1, NULL);
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
         const espl_status first = side_run(&trimmed, &tape, &op);

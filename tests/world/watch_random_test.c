@@ -131,7 +131,8 @@ static void run_at_once(uint64_t seed, uint32_t population, size_t rounds, tally
     watchers w;
 
     tape_begin(&tape, seed, population);
-    side_begin(&side, 1, NULL);
+    tape_take_cells(&tape);
+    side_begin(&side, &tape, 1, NULL);
     watch_world(&w, side.world, seed, sum);
     for (size_t round = 1; round <= rounds && !tape_is_worn(&tape); ++round) {
         for (uint32_t i = test_below(&random, 6); i != 0 && !tape_is_worn(&tape); --i) {
