@@ -175,7 +175,8 @@ static void cull_scalar(struct scheme_world *world, const struct scheme_camera *
     }
 }
 
-#if defined(__x86_64__) && defined(__GLIBC__)
+// The loader chooses a clone before ThreadSanitizer, which instruments the choice, has begun.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
 #define WIDE_CODE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE_CODE
