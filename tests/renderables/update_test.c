@@ -344,6 +344,41 @@ TEST(union_has_the_boxes_below_it)
     end();
 }
 
+// The union is in a cluster of its own, which nothing that happens below it writes otherwise.
+TEST_LOOP(union_in_another_cluster_follows_what_comes_and_goes_below_it, 0, 4)
+{
+    enum { AROUND = 150 };
+
+    if (test_lacks_room(2 * AROUND + 3, "two clusters of renderables")) {
+        return;
+    }
+    begin(NULL);
+    const espl_entity a = make(test_null, 0), b = make(a, 1000);
+    const espl_renderable all = {1, 0, ESPL_RENDERABLE_UNION};
+
+    for (int i = 0; i < AROUND; ++i) {
+        (void)make(test_null, (float)i / AROUND);
+        (void)make(test_null, 1000 + (float)i / AROUND);
+    }
+    ck_ok(espl_set_component(w, a, s.renderable, &all, sizeof all));
+    (void)see(&s);
+    ck_assert(find(a).entry != find(b).entry);
+    if (_i == 0) {
+        ck_ok(espl_destroy(w, b, ESPL_EXTENT_ENTITY));
+    } else if (_i == 1) {
+        ck_ok(espl_remove_component(w, b, s.renderable));
+    } else if (_i == 2) {
+        ck_ok(espl_set_enabled(w, b, ESPL_EXTENT_ENTITY, false));
+    } else {
+        ck_ok(espl_detach(w, b, ESPL_KEEP_WORLD));
+    }
+    (void)see(&s);
+    const mirrored m = find(a);
+
+    ck_assert_float_le(m.entry->poses->boxes[0][m.place] + m.entry->poses->boxes[3][m.place], 2);
+    end();
+}
+
 // --- Jumps ---
 
 TEST(entity_that_jumps_has_no_pose_before)
