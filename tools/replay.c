@@ -9,7 +9,7 @@
 #include <string.h>
 
 // Of the tapes that can be read: see espalier/tape.h.
-enum { OLDEST_VERSION = 4 };
+enum { OLDEST_VERSION = 4, LARGEST_CELLS = 31 };
 
 // --- The world's memory ---
 
@@ -116,6 +116,8 @@ static void read_head(replay *p)
                    ESPL_TAPE_VERSION);
     } else if (memcmp(mark, &order, sizeof order) != 0) {
         reel_blame(r, "a tape from a machine of another byte order");
+    } else if (cells > LARGEST_CELLS) {
+        reel_blame(r, "%u for a size of cells, more than %d", cells, LARGEST_CELLS);
     }
     if (r->state != REEL_GOOD) {
         r->state = REEL_BAD;
@@ -130,7 +132,7 @@ static void read_head(replay *p)
         .tape = {p, hear_tape},
         .tag = tag,
         .layout_budget = layout_budget,
-        .cell_size = cells == 0 || cells > 31 ? 0 : (float)(UINT32_C(1) << (cells - 1))};
+        .cell_size = cells != 0 ? (float)(UINT32_C(1) << (cells - 1)) : 0};
     const espl_status status = tag == 0 ? ESPL_ERR_ARGUMENT : espl_world_create(&def, &p->world);
 
     if (espl_failed(status)) {

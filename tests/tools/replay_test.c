@@ -364,6 +364,48 @@ TEST(a_file_of_another_kind_is_refused)
     }
 }
 
+// Record a hierarchy that goes far away and is recentred.
+static void record_cells(float cell_size)
+{
+    test_world_cells(cell_size);
+    field_begin(NULL);
+    ck_ok(espl_write_one(f.world, f.e[0], ESPL_WRITE_ABSOLUTE_POSITION, (double[3]){1e6, 0, 3}));
+    ck_ok(espl_set_world_position(f.world, f.e[1], (float[3]){1e5f, 0, 0}));
+    if (cell_size != 0) {
+        ck_ok(espl_recenter(f.world, 0, NULL));
+        ck_ok(espl_write_one(f.world, f.e[0], ESPL_WRITE_CELL, (int32_t[3]){7, 8, 9}));
+    }
+    ck_ok(espl_rebase(f.world, cell_size != 0 ? (int32_t[3]){1, 0, 0} : NULL, NULL));
+    field_end(0);
+}
+
+// What a replay computes depends on the size of the cells, which the head of the tape has.
+TEST(a_tape_of_another_size_of_cells_is_told)
+{
+    enum { CELLS_AT = 23, SIZE = 16, CODE_OF_SIZE = 5 };
+
+    record_cells(SIZE);
+    ck_assert_uint_eq(s.bytes[CELLS_AT], CODE_OF_SIZE);
+    for (unsigned code = 0; code < 256; ++code) {
+        const replay_verdict verdict = code == CODE_OF_SIZE ? REPLAY_AGREED
+                                       : code <= 31         ? REPLAY_DISAGREED
+                                                            : REPLAY_BAD;
+
+        s.bytes[CELLS_AT] = (unsigned char)code;
+        ck_assert_msg(replay_with(NULL) == verdict, "%u: %s", code, result.fault.text);
+        if (code == 0) {
+            ck_assert_ptr_nonnull(strstr(result.fault.text, "ESPL_ERR_UNSUPPORTED"));
+        } else if (code == 32) {
+            ck_assert_ptr_nonnull(
+                strstr(result.fault.text, "32 for a size of cells, more than 31"));
+        }
+    }
+    record_cells(0);
+    ck_assert_uint_eq(s.bytes[CELLS_AT], 0);
+    s.bytes[CELLS_AT] = CODE_OF_SIZE;
+    ck_assert_int_eq(replay_with(NULL), REPLAY_DISAGREED);
+}
+
 // Netcode goes back and plays on like this. All answers and hashes are compared again. Operations that start or
 // stop motion, or compact, empty the history, and then nothing is played again.
 TEST(frames_that_are_played_again_come_to_the_same)
