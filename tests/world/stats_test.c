@@ -143,6 +143,81 @@ TEST(bytes_by_purpose_make_up_all_but_the_world)
 
 // --- Work ---
 
+// Make, destroy and compact the same in worlds with cells and without.
+TEST(cells_take_12_bytes_a_slot_of_the_tree)
+{
+    const uint32_t count = test_fitting(3000, 8);
+    espl_entity *const all = test_array(count, sizeof *all);
+    espl_world_stats plain[3], far[3];
+
+    for (int with_cells = 0; with_cells < 2; ++with_cells) {
+        espl_world_stats *const s = with_cells ? far : plain;
+        test_world other;
+
+        test_world_cells(with_cells ? 1024 : 0);
+        test_world_begin(&other, 1, NULL);
+        for (int round = 0; round < 3; ++round) {
+            if (round == 1) {
+                test_solos(other.world, count, all);
+            } else if (round == 2) {
+                ck_ok(espl_destroy_many(other.world, all, count, ESPL_EXTENT_OWNED, NULL));
+                ck_ok(espl_compact(other.world));
+            }
+            espl_stats(other.world, &s[round]);
+            ck_assert_uint_eq(s[round].bytes, other.heap.bytes);
+            ck_assert_uint_eq(s[round].bytes_changes, 0);
+        }
+        test_world_end(&other);
+    }
+    for (int round = 0; round < 3; ++round) {
+        const size_t more = far[round].bytes_tree - plain[round].bytes_tree;
+
+        ck_assert_uint_eq(far[round].slots, plain[round].slots);
+        ck_assert_uint_ge(more, 12 * far[round].slots);
+        // The arrays have a few items more than there are slots.
+        ck_assert_uint_le(more, 12 * far[round].slots + 1024);
+        ck_assert_uint_eq(far[round].bytes - plain[round].bytes, more);
+        ck_assert_uint_eq(far[round].bytes_store, plain[round].bytes_store);
+    }
+    ck_assert_uint_ge(far[1].slots, count);
+    ck_assert_uint_lt(far[2].slots, far[1].slots);
+    free(all);
+}
+
+TEST(counterparts_take_64_bytes_of_the_store_at_most)
+{
+    const uint32_t count = test_fitting(3000, 8);
+    espl_entity *const all = test_array(count, sizeof *all);
+
+    test_solos(w, count, all);
+    const espl_world_stats before = stats();
+
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_ok(espl_set_counterpart(w, all[i], (espl_entity){7 + i, UINT32_C(9) << 24 | 1}));
+    }
+    const espl_world_stats full = stats();
+    const size_t more = full.bytes_store - before.bytes_store;
+
+    ck_assert_uint_eq(full.counterparts, count);
+    ck_assert_uint_eq(full.bytes - before.bytes, more);
+    ck_assert_uint_eq(full.bytes, test.heap.bytes);
+    // A table has room for some at once.
+    ck_assert_uint_le(more, 64 * (size_t)count + 1024);
+    ck_assert_uint_ge(more, 32 * (size_t)count);
+    // Some lose them, and the others go.
+    for (uint32_t i = 0; i < count / 2; ++i) {
+        ck_ok(espl_set_counterpart(w, all[i], espl_entity_null()));
+    }
+    ck_ok(espl_destroy_many(w, all + count / 2, count - count / 2, ESPL_EXTENT_OWNED, NULL));
+    ck_assert_uint_eq(stats().counterparts, 0);
+    ck_ok(espl_compact(w));
+    const espl_world_stats after = stats();
+
+    ck_assert_uint_eq(after.bytes, test.heap.bytes);
+    ck_assert_uint_le(after.bytes_store, before.bytes_store);
+    free(all);
+}
+
 TEST(packing_keeps_all_counters)
 {
     node = make_trees(w, 1, 6, 2);
