@@ -61,7 +61,8 @@ typedef struct espl_bounds {
 /// Bits of espl_renderable.flags. Others must be 0.
 enum {
     /// The world box contains the world boxes of all renderables below the entity as well: for a skinned mesh,
-    /// whose bones have small boxes and ESPL_NO_KEY.
+    /// whose bones have small boxes and ESPL_NO_KEY. Bounds are found in double, so that a small union far
+    /// from the origin has its size.
     ESPL_RENDERABLE_UNION = 1,
     /// Visible for each camera whose layers match, wherever the box is and however small: skies, models held in
     /// hands.

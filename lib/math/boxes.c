@@ -44,6 +44,57 @@ void espl__box_between(float out[ESPL__LEAST ESPL__BOX_ROWS], const float low[ES
     }
 }
 
+void espl__box_union_add(espl__box_union *all, const float box[ESPL__LEAST ESPL__BOX_ROWS])
+{
+    if (all->count == 0) {
+        memcpy(all->first, box, sizeof all->first);
+    }
+    all->count += 1;
+    for (int k = 0; k < 3; ++k) {
+        const double low = (double)box[k] - (double)box[3 + k];
+        const double high = (double)box[k] + (double)box[3 + k];
+
+        all->low[k] = low < all->low[k] ? low : all->low[k];
+        all->high[k] = high > all->high[k] ? high : all->high[k];
+    }
+}
+
+// Round a number that is not negative up to a float.
+static float round_up(double number)
+{
+    float rounded = number < (double)FLT_MAX ? (float)number : FLT_MAX;
+    uint32_t bits;
+
+    if ((double)rounded >= number || rounded >= FLT_MAX) {
+        return rounded;
+    }
+    // The next float above one that is not negative has the next bits.
+    memcpy(&bits, &rounded, sizeof bits);
+    bits += 1;
+    memcpy(&rounded, &bits, sizeof rounded);
+    return rounded;
+}
+
+void espl__box_union_get(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl__box_union *all)
+{
+    if (all->count == 0) {
+        set_all(out, 0, -FLT_MAX);
+        return;
+    }
+    if (all->count == 1) {
+        memcpy(out, all->first, sizeof all->first);
+        return;
+    }
+    for (int k = 0; k < 3; ++k) {
+        // + 0: a zero has no sign, because which of two zeros is the lower one depends on the order.
+        const float center = (float)(0.5 * (all->low[k] + all->high[k])) + 0.0f;
+        const double above = all->high[k] - (double)center, below = (double)center - all->low[k];
+
+        out[k] = center;
+        out[3 + k] = round_up(above > below ? above : below);
+    }
+}
+
 void espl__boxes_swept(float out[ESPL__LEAST ESPL__BOX_ROWS],
                        const float before[ESPL__LEAST ESPL__BOX_ROWS],
                        const float now[ESPL__LEAST ESPL__BOX_ROWS], float reach)

@@ -58,6 +58,29 @@ void espl__planes_init(espl__planes *out, const float (*planes)[4], uint32_t cou
 void espl__box_between(float out[ESPL__LEAST ESPL__BOX_ROWS], const float low[ESPL__LEAST 3],
                        const float high[ESPL__LEAST 3]);
 
+/// A box around boxes that come one by one. Bounds are in double: in float, those of a small box far
+/// from the origin would be far apart.
+typedef struct espl__box_union {
+    uint32_t count;
+    float first[ESPL__BOX_ROWS];
+    double low[3], high[3];
+} espl__box_union;
+
+/// Let a union have no box. It is set up in this way.
+static inline void espl__box_union_clear(espl__box_union *all)
+{
+    *all = (espl__box_union){.low = {HUGE_VAL, HUGE_VAL, HUGE_VAL},
+                             .high = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+}
+
+/// Add a box. Precondition: it is finite. The order does not matter for the result.
+void espl__box_union_add(espl__box_union *all, const float box[ESPL__LEAST ESPL__BOX_ROWS]);
+
+/// Compute the box around those that were added. That of one box has its bits. Of several the center is
+/// the middle of the bounds, rounded, and the half is the larger distance from it to a bound, rounded up,
+/// but at most FLT_MAX. The box of none has a negative half.
+void espl__box_union_get(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl__box_union *all);
+
 /// Compute a box that contains the boxes of a cluster at all times between two updates, see
 /// espl__box_kernels.reach.
 void espl__boxes_swept(float out[ESPL__LEAST ESPL__BOX_ROWS],

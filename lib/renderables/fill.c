@@ -423,9 +423,9 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty)
 
 // --- Unions ---
 
-// Extend an interval to the box of a slot.
-static void extend_to(const espl_renderables *r, uint32_t slot, uint32_t member, float low[3],
-                      float high[3])
+// Add the box of a slot to a union, unless a number of it is not finite.
+static void add_box_of(const espl_renderables *r, uint32_t slot, uint32_t member,
+                       espl__box_union *all)
 {
     const uint32_t number = espl__member_cluster(member), place = espl__member_place(member);
     const espl__cluster *const cluster = espl__cluster_at(r, number);
@@ -442,31 +442,23 @@ static void extend_to(const espl_renderables *r, uint32_t slot, uint32_t member,
         local[k] = values->local[k][place];
     }
     espl__box_of_pose(box, &r->world->forest.world[slot], espl__stretch_of(r, slot, room), local);
-    float from[3], to[3], sum = 0;
-
-    for (int k = 0; k < 3; ++k) {
-        from[k] = box[ESPL__BOX_CENTER + k] - box[ESPL__BOX_HALF + k];
-        to[k] = box[ESPL__BOX_CENTER + k] + box[ESPL__BOX_HALF + k];
-        sum += (from[k] - from[k]) + (to[k] - to[k]);
-    }
-    // A box that is not finite is left out. The sum is 0 unless one of its ends is not.
-    for (int k = 0; k < 3 && sum == 0; ++k) {
-        low[k] = from[k] < low[k] ? from[k] : low[k];
-        high[k] = to[k] > high[k] ? to[k] : high[k];
+    if (espl__all_finite(box, ESPL__BOX_NUMBERS)) {
+        espl__box_union_add(all, box);
     }
 }
 
 void espl__box_of_union(const espl_renderables *r, uint32_t slot, float box[ESPL__BOX_NUMBERS])
 {
     const espl__forest *const forest = &r->world->forest;
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    espl__box_union all;
 
+    espl__box_union_clear(&all);
     for (uint32_t at = slot; at != ESPL__NO_SLOT; at = espl__next_in_walk(forest, at, slot, true)) {
         if (r->member_of[at] != ESPL__NO_MEMBER) {
-            extend_to(r, at, r->member_of[at], low, high);
+            add_box_of(r, at, r->member_of[at], &all);
         }
     }
-    espl__box_between(box, low, high);
+    espl__box_union_get(box, &all);
 }
 
 // Return the box that a union had in the mirror before.

@@ -25,18 +25,15 @@ static void copy_box_of(float box[ESPL__LEAST ESPL__BOX_ROWS], const espl__box_r
 static void box_of_both(float box[ESPL__LEAST ESPL__BOX_ROWS], const espl__cluster_entry *entry,
                         uint32_t place)
 {
-    float before[ESPL__BOX_ROWS], now[ESPL__BOX_ROWS], low[3], high[3];
+    float before[ESPL__BOX_ROWS], now[ESPL__BOX_ROWS];
+    espl__box_union both;
 
     copy_box_of(before, entry->before->boxes, place);
     copy_box_of(now, entry->poses->boxes, place);
-    for (int k = 0; k < 3; ++k) {
-        const float low_before = before[k] - before[3 + k], low_now = now[k] - now[3 + k];
-        const float high_before = before[k] + before[3 + k], high_now = now[k] + now[3 + k];
-
-        low[k] = low_before < low_now ? low_before : low_now;
-        high[k] = high_before > high_now ? high_before : high_now;
-    }
-    espl__box_between(box, low, high);
+    espl__box_union_clear(&both);
+    espl__box_union_add(&both, before);
+    espl__box_union_add(&both, now);
+    espl__box_union_get(box, &both);
 }
 
 void espl__box_between_poses(float box[ESPL__LEAST ESPL__BOX_ROWS],

@@ -372,3 +372,65 @@ TEST(a_swept_box_that_is_not_finite_is_no_number)
     ck_assert_float_ge(swept[3], 1);
     ck_assert_float_le(swept[3], 1.00001f);
 }
+
+// --- Unions ---
+
+static void get_union(float out[static 6], const float (*boxes)[6], size_t count, size_t first)
+{
+    espl__box_union all;
+
+    espl__box_union_clear(&all);
+    for (size_t i = 0; i < count; ++i) {
+        espl__box_union_add(&all, boxes[(first + i) % count]);
+    }
+    espl__box_union_get(out, &all);
+}
+
+TEST(a_union_contains_its_boxes_in_any_order)
+{
+    uint64_t random = 44;
+
+    for (int round = 0; round < 20000; ++round) {
+        const size_t count = 1 + test_below(&random, 5);
+        const bool is_wild = test_one_in(&random, 4);
+        float boxes[5][6], out[6], other[6];
+
+        for (size_t i = 0; i < count; ++i) {
+            for (int k = 0; k < 3; ++k) {
+                boxes[i][k] = is_wild ? any_finite(&random) : test_between(&random, -1, 1) + 1e6f;
+                boxes[i][3 + k] = is_wild ? fabsf(any_finite(&random)) : any_size(&random) / 100;
+            }
+        }
+        get_union(out, (const float(*)[6])boxes, count, 0);
+        get_union(other, (const float(*)[6])boxes, count, 1);
+        ck_assert(count == 1 || memcmp(out, other, sizeof out) == 0);
+        for (size_t i = 0; i < count; ++i) {
+            for (int k = 0; k < 3; ++k) {
+                const double low = (double)boxes[i][k] - (double)boxes[i][3 + k];
+                const double high = (double)boxes[i][k] + (double)boxes[i][3 + k];
+
+                // What doubles are rounded by where a center is far above a half.
+                const double slack = (fabs((double)out[k]) + (double)out[3 + k]) * 0x1p-50;
+
+                ck_assert(out[3 + k] == FLT_MAX ||
+                          ((double)out[k] - (double)out[3 + k] <= low + slack &&
+                           (double)out[k] + (double)out[3 + k] >= high - slack));
+            }
+        }
+    }
+}
+
+TEST(a_union_grows_by_no_more_than_its_center_is_rounded)
+{
+    const float far[2][6] = {{1.2e6f, 0, -0.0f, 0.01f, 1, 0}, {1.2e6f + 0.125f, 0, 0, 0.01f, 1, 0}};
+    float out[6];
+
+    get_union(out, far, 1, 0);
+    ck_assert_mem_eq(out, far[0], sizeof out);
+    get_union(out, far, 2, 0);
+    ck_assert_float_le(out[3], 0.0725f + 0.0625f + 1e-6f);
+    ck_assert(out[1] == 0 && out[4] == 1);
+    ck_assert(out[2] == 0 && !signbit(out[2]) && out[5] == 0);
+    get_union(out, far, 0, 0);
+    ck_assert_float_lt(out[3], 0);
+}

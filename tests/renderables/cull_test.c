@@ -341,6 +341,28 @@ TEST(a_union_has_the_box_of_both_ends_between_them)
     made_mirror_free(&made);
 }
 
+// A union that rests while another member of its cluster moves has its size at every time.
+TEST(a_union_far_from_the_origin_has_its_size_between_mirrors)
+{
+    espl_camera camera = {.layers = UINT32_MAX, .pixels = 1, .flags = ESPL_CAMERA_ORTHOGRAPHIC};
+    const espl_cull_def def = {.flags = ESPL_CULL_INTERPOLATE, .alpha = 0.5f};
+    float sizes[2];
+    const espl_instance_arrays arrays = {.sizes = sizes};
+
+    row.count = 2;
+    row.members[0].value.flags = ESPL_RENDERABLE_UNION;
+    row.members[0].now.position[0] = row.members[0].before.position[0] = 1.2e6f;
+    row.members[0].now.scale = row.members[0].before.scale = 0.01f;
+    row.members[1].now.position[0] = 2;
+    make_row(2);
+    ck_ok(espl_cull(visible, &made.mirror, &camera, 1, &def));
+    ck_assert_uint_eq(count_of(0), 2);
+    ck_ok(espl_visible_write(visible, 0, &arrays));
+    ck_assert_float_ge(fminf(sizes[0], sizes[1]), 0.008f);
+    ck_assert_float_le(fminf(sizes[0], sizes[1]), 0.009f);
+    made_mirror_free(&made);
+}
+
 // --- Instances ---
 
 // Write with a form and a stride, and compare with the matrix of the transform.

@@ -9,6 +9,7 @@
 #include "tests/runner.h"
 #include "tests/support.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,14 +123,16 @@ static inline bool seen_box(const seeing *s, espl_entity entity, float box[6])
            seen_is_finite(world.rotation, 8) && seen_is_finite(box, 6);
 }
 
-// Compute the box of an entity with ESPL_RENDERABLE_UNION.
+// Compute the box of an entity with ESPL_RENDERABLE_UNION: that of the one box there is, or the middle of the
+// bounds of all and the larger distance to them, in double, rounded once.
 static inline void seen_union(const seeing *s, espl_entity top, float box[6])
 {
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
     espl_entity all[1024] = {{0, 0}};
     const espl_subtree_arrays arrays = {.entities = all};
     const size_t count =
         espl_copy_subtree(s->world, top, ESPL_EXTENT_SUBTREE, sizeof all / sizeof *all, &arrays);
+    size_t boxes = 0;
 
     ck_assert_uint_le(count, sizeof all / sizeof *all);
     for (size_t i = 0; i < count; ++i) {
@@ -138,17 +141,22 @@ static inline void seen_union(const seeing *s, espl_entity top, float box[6])
         if (!seen_is_renderable(s, all[i]) || !seen_box(s, all[i], one)) {
             continue;
         }
-        bool is_finite = true;
-
+        memcpy(box, one, sizeof one);
+        boxes += 1;
         for (int k = 0; k < 3; ++k) {
-            is_finite = is_finite && isfinite(one[k] - one[3 + k]) && isfinite(one[k] + one[3 + k]);
-        }
-        for (int k = 0; k < 3 && is_finite; ++k) {
-            low[k] = fminf(low[k], one[k] - one[3 + k]);
-            high[k] = fmaxf(high[k], one[k] + one[3 + k]);
+            low[k] = fmin(low[k], (double)one[k] - (double)one[3 + k]);
+            high[k] = fmax(high[k], (double)one[k] + (double)one[3 + k]);
         }
     }
-    espl__box_between(box, low, high);
+    for (int k = 0; k < 3 && boxes != 1; ++k) {
+        box[k] = (float)((low[k] + high[k]) / 2) + 0.0f;
+        const double half = fmax(high[k] - (double)box[k], (double)box[k] - low[k]);
+
+        box[3 + k] = half < (double)FLT_MAX ? (float)half : FLT_MAX;
+        if ((double)box[3 + k] < half && box[3 + k] < FLT_MAX) {
+            box[3 + k] = nextafterf(box[3 + k], INFINITY);
+        }
+    }
 }
 
 // --- Comparisons ---

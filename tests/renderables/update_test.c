@@ -379,6 +379,36 @@ TEST_LOOP(union_in_another_cluster_follows_what_comes_and_goes_below_it, 0, 4)
     end();
 }
 
+// Bounds in float of a box of 1 cm at 1.2e6 m are 0.125 m apart.
+TEST(union_far_from_the_origin_has_its_size)
+{
+    const espl_bounds small = {{0, 0, 0}, {0.005f, 0.005f, 0.005f}};
+
+    begin(NULL);
+    const espl_entity a = make(test_null, 1.2e6f), b = make(a, 0), alone = make(test_null, 1.2e6f);
+    const espl_entity plain = make(test_null, 1.2e6f), all[] = {a, b, alone, plain};
+
+    for (size_t i = 0; i < 4; ++i) {
+        const espl_renderable value = {1, 0,
+                                       all[i].index != plain.index ? ESPL_RENDERABLE_UNION : 0};
+
+        ck_ok(espl_set_component(w, all[i], s.bounds, &small, sizeof small));
+        ck_ok(espl_set_component(w, all[i], s.renderable, &value, sizeof value));
+    }
+    (void)see(&s);
+    const mirrored want = find(plain);
+
+    for (size_t i = 0; i < 3; ++i) {
+        const mirrored m = find(all[i]);
+
+        for (int k = 0; k < 6; ++k) {
+            ck_assert_float_eq(m.entry->poses->boxes[k][m.place],
+                               want.entry->poses->boxes[k][want.place]);
+        }
+    }
+    end();
+}
+
 // --- Jumps ---
 
 TEST(entity_that_jumps_has_no_pose_before)
