@@ -116,8 +116,8 @@ typedef enum espl_status {
     /// The handle is the null entity. Check the call that was to fill it in.
     ESPL_ERR_NULL_ENTITY = -3,
     /// The handle or number names nothing alive: the entity was destroyed; the recorded creation was
-    /// refused or comes later in the playback; the custom command was unregistered. Drop the handle,
-    /// or order the commands by their keys.
+    /// refused or comes later in the playback; the custom command was unregistered; the mirror ended. Drop
+    /// the handle, or order the commands by their keys.
     ESPL_ERR_DEAD = -4,
     /// The handle or the command buffer belongs to another world, or the handle to another command
     /// buffer, or to the time before a reset. Use it where it was made.

@@ -223,7 +223,8 @@ typedef struct espl_instance_arrays {
 /// renderable is not written.
 /// @param count  out: the renderables that were written; may be NULL.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, no such cluster, a stride that is too small or no multiple of 4,
-///         no such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0).
+///         no such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the reader
+///         acquired another mirror).
 ESPL_API espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
                                        const espl_instance_arrays *arrays, size_t *count);
 
@@ -339,7 +340,8 @@ typedef struct espl_group {
 /// @return ESPL_OK; refused, and the result before stays: ESPL_ERR_ARGUMENT (NULL, more than 64 cameras or 8
 ///         planes, an unknown flag, an alpha outside [0, 1]); ESPL_ERR_NOT_FINITE; ESPL_ERR_UNSUPPORTED (a word
 ///         of `reserved` is not 0; a cell other than 0 in a world without cells); ESPL_ERR_NO_MEMORY;
-///         ESPL_ERR_EXECUTOR.
+///         ESPL_ERR_DEAD (the mirror ended, see espl_visible_write()); ESPL_ERR_EXECUTOR, which checked builds
+///         do not trap, because a reader has no hooks.
 ESPL_API espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror,
                                const espl_camera *cameras, size_t count, const espl_cull_def *def);
 
@@ -348,9 +350,11 @@ ESPL_API espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror,
 ESPL_API const espl_group *espl_visible_groups(const espl_visible *visible, size_t camera,
                                                size_t *count);
 
-/// Write what a camera sees, in the order of its groups.
+/// Write what a camera sees, in the order of its groups. Poses are read from the mirror, which must be valid: the
+/// reader did not acquire another one, where readers is 0 no update followed, and its renderables exist. With
+/// more than 256 renderables at a time the library does not know it of some of them.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, no such camera, a stride that is too small or no multiple of 4, no
-///         such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0).
+///         such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the mirror ended).
 ESPL_API espl_status espl_visible_write(const espl_visible *visible, size_t camera,
                                         const espl_instance_arrays *arrays);
 

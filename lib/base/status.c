@@ -33,8 +33,8 @@ static const status_entry statuses[] = {
      "succeeded."},
     {ESPL_ERR_DEAD, "ESPL_ERR_DEAD",
      "What is named does not live: the entity was destroyed, its recorded creation was "
-     "refused or comes later in the playback, or the custom command was unregistered; drop "
-     "the handle, or order the commands by their keys."},
+     "refused or comes later in the playback, the custom command was unregistered, or the "
+     "mirror ended; drop the handle, or order the commands by their keys."},
     {ESPL_ERR_FOREIGN, "ESPL_ERR_FOREIGN",
      "The handle or command buffer belongs to another world, to another command buffer, "
      "or to the time before a reset; use it where it was made."},

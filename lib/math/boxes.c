@@ -60,7 +60,7 @@ void espl__box_union_add(espl__box_union *all, const float box[ESPL__LEAST ESPL_
 }
 
 // Round a number that is not negative up to a float.
-static float round_up(double number)
+static float round_to_above(double number)
 {
     float rounded = number < (double)FLT_MAX ? (float)number : FLT_MAX;
     uint32_t bits;
@@ -91,7 +91,7 @@ void espl__box_union_get(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl__box_
         const double above = all->high[k] - (double)center, below = (double)center - all->low[k];
 
         out[k] = center;
-        out[3 + k] = round_up(above > below ? above : below);
+        out[3 + k] = round_to_above(above > below ? above : below);
     }
 }
 

@@ -17,6 +17,7 @@
 
 #include "lib/base/compiler.h"
 #include "lib/base/heap.h"
+#include "lib/renderables/lifetimes.h"
 #include "lib/tree/tracks.h"
 
 #include <espalier/renderables.h>
@@ -149,9 +150,18 @@ struct espl_mirror {
     /// keys.
     const espl_lods *const *lod_pages;
     uint32_t lod_count;
+    uint32_t lifetime; // word that says whether the mirror is valid (lifetimes.h)
+    uint64_t life;     // what the word has then; 0: it is valid always
 };
 
 enum { ESPL__LOD_PAGE = 64 };
+
+/// Tell whether a mirror is valid. One that ended is found where its memory is another mirror's, or waits for
+/// one; the memory is gone where its renderables were destroyed.
+static inline bool espl__mirror_is_valid(const espl_mirror *mirror)
+{
+    return espl__lifetime_has(mirror->lifetime, mirror->life);
+}
 
 // --- Pools ---
 

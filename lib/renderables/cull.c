@@ -323,10 +323,11 @@ static void test_chunk(void *argument, size_t chunk)
 espl_status espl__cull_find(espl__cull *cull)
 {
     const size_t blocks = (cull->mirror->clusters + ESPL__MARK_BLOCK - 1) / ESPL__MARK_BLOCK;
-    const espl_status status = espl__run_ranges(cull->executor, NULL, mark_blocks, cull, blocks, 4);
+    const espl_status status =
+        espl__run_ranges(cull->executor, cull->hooks, mark_blocks, cull, blocks, 4);
 
     if (status != ESPL_OK) {
         return status;
     }
-    return espl__run_jobs(cull->executor, NULL, test_chunk, cull, cull->chunk_count);
+    return espl__run_jobs(cull->executor, cull->hooks, test_chunk, cull, cull->chunk_count);
 }

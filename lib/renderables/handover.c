@@ -2,6 +2,8 @@
 // The hand-over of mirrors: publish, acquire, and which mirrors a reader may have (tables.h).
 #include "lib/renderables/tables.h"
 
+#include "lib/renderables/lifetimes.h"
+
 #include <string.h>
 
 enum { TABLE_BITS = ESPL__TABLE_FRESH - 1, BOX_VECTOR = 16 };
@@ -194,7 +196,9 @@ static void describe_table(const espl__tables *t, espl__mirror_table *table,
                             .changed = table->arrays.changed,
                             .user = t->user_size != 0 ? table->user : NULL,
                             .lod_pages = publication->lod_pages,
-                            .lod_count = publication->lod_count};
+                            .lod_count = publication->lod_count,
+                            .lifetime = t->lifetime,
+                            .life = t->first_life + t->number};
     for (int n = 0; n < ESPL__BOX_NUMBERS; ++n) {
         mirror->boxes[n] = table->arrays.boxes[n];
     }
@@ -221,6 +225,9 @@ uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publicat
     espl__mirror_table *const table = &t->tables[t->own];
     const uint64_t number = t->number;
 
+    if (number == 1) {
+        t->lifetime = espl__lifetime_begin(&t->first_life);
+    }
     touch_rebased(t, publication->rebased);
     settle_pairs(t);
     read_touched(t);
@@ -237,6 +244,8 @@ uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publicat
         t->own =
             atomic_exchange_explicit(&t->latest, t->own | ESPL__TABLE_FRESH, memory_order_acq_rel) &
             TABLE_BITS;
+    } else {
+        espl__lifetime_set(t->lifetime, table->mirror.life);
     }
     return number;
 }
@@ -250,6 +259,10 @@ const espl_mirror *espl__tables_acquire(espl__tables *t)
         (atomic_load_explicit(&t->latest, memory_order_relaxed) & ESPL__TABLE_FRESH) != 0) {
         t->reader =
             atomic_exchange_explicit(&t->latest, t->reader, memory_order_acq_rel) & TABLE_BITS;
+        // Words of tables that the publisher writes later are not read.
+        const espl_mirror *const fresh = &t->tables[t->reader].mirror;
+
+        espl__lifetime_set(fresh->lifetime, fresh->life);
     }
     const espl_mirror *const mirror = &t->tables[t->reader].mirror;
 

@@ -9,7 +9,7 @@ void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_description *ou
         return;
     }
     *out = (espl_mirror_description){0};
-    if (mirror != NULL) {
+    if (mirror != NULL && espl__mirror_is_valid(mirror)) {
         out->number = mirror->number;
         out->renderables = mirror->renderables;
         out->clusters = mirror->clusters;
@@ -29,7 +29,7 @@ size_t espl_mirror_changed(const espl_mirror *mirror, uint64_t since, size_t cap
     const size_t room = clusters != NULL ? capacity : 0;
     size_t count = 0;
 
-    if (mirror == NULL || since >= mirror->number) {
+    if (mirror == NULL || !espl__mirror_is_valid(mirror) || since >= mirror->number) {
         return 0;
     }
     for (uint32_t i = 0; i < mirror->clusters; ++i) {
@@ -52,8 +52,8 @@ espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
     if (mirror == NULL || cluster >= mirror->clusters) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (status != ESPL_OK) {
-        return status;
+    if (status != ESPL_OK || !espl__mirror_is_valid(mirror)) {
+        return status != ESPL_OK ? status : ESPL_ERR_DEAD;
     }
     const espl__cluster_entry *const entry = &mirror->entries[cluster];
     const uint32_t members = entry->values != NULL ? entry->values->count : 0;

@@ -480,19 +480,19 @@ espl_status espl__cull_order(const espl__cull *cull, espl_visible *visible,
     const size_t jobs = (size_t)cameras * work.parts;
 
     if (status == ESPL_OK) {
-        status = espl__run_jobs(executor, NULL, count_part, &work, jobs);
+        status = espl__run_jobs(executor, cull->hooks, count_part, &work, jobs);
     }
     if (status == ESPL_OK) {
-        status = espl__run_jobs(executor, NULL, find_groups, &work, cameras);
+        status = espl__run_jobs(executor, cull->hooks, find_groups, &work, cameras);
     }
     if (status == ESPL_OK) {
         status = set_sights(&work, visible, result);
     }
     if (status == ESPL_OK) {
-        status = espl__run_jobs(executor, NULL, write_camera_groups, &work, cameras);
+        status = espl__run_jobs(executor, cull->hooks, write_camera_groups, &work, cameras);
     }
     if (status == ESPL_OK) {
-        status = espl__run_jobs(executor, NULL, place_members, &work, jobs);
+        status = espl__run_jobs(executor, cull->hooks, place_members, &work, jobs);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 #include "lib/renderables/tables.h"
 
 #include "lib/base/scratch.h"
+#include "lib/renderables/lifetimes.h"
 
 #include <string.h>
 
@@ -13,7 +14,10 @@ enum {
 
 void espl__tables_init(espl__tables *t, bool has_reader, size_t user_size)
 {
-    *t = (espl__tables){.number = 1, .user_size = user_size, .has_reader = has_reader};
+    *t = (espl__tables){.number = 1,
+                        .user_size = user_size,
+                        .has_reader = has_reader,
+                        .lifetime = ESPL__NO_LIFETIME};
     for (int kind = 0; kind < ESPL__BLOCK_KINDS; ++kind) {
         espl__blocks_init(&t->pools[kind], (espl__block_kind)kind);
     }
@@ -94,6 +98,7 @@ static bool take_table_memory(espl__heap *heap, espl__table_memory *out, size_t 
 
 void espl__tables_free(espl__tables *t, espl__heap *heap)
 {
+    espl__lifetime_end(t->lifetime);
     for (int kind = 0; kind < ESPL__BLOCK_KINDS; ++kind) {
         espl__blocks_free(heap, &t->pools[kind]);
     }

@@ -84,6 +84,8 @@ typedef struct espl__tables {
     espl__block *waiting;                        // blocks that were dropped since the last begin
     uint64_t number;                             // of the mirror that the next publish makes
     size_t user_size;
+    uint32_t lifetime;                    // of its mirrors (lifetimes.h), from the first publish on
+    uint64_t first_life;                  // that of a mirror less its number
     uint32_t own;                         // table of the publisher
     bool has_reader;                      // there are three tables
     bool has_cells;                       // tables have anchors

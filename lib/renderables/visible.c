@@ -135,6 +135,9 @@ static espl_status check_cull(const espl_visible *visible, const espl_mirror *mi
     }
     espl_status status = check_cull_def(def);
 
+    if (!espl__mirror_is_valid(mirror)) {
+        return ESPL_ERR_DEAD;
+    }
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
         status = check_camera(&cameras[i], espl__mirror_has_cells(mirror));
     }
@@ -198,6 +201,17 @@ static espl_status reserve_tests(espl__cull *cull, espl_visible *visible)
     return ESPL_OK;
 }
 
+// A reader has no hooks, so that a fault of its executor is said by the status alone, in all builds.
+static void ignore_fault(void *user, const char *file, int line, const char *message)
+{
+    (void)user;
+    (void)file;
+    (void)line;
+    (void)message;
+}
+
+static const espl_hooks silent_hooks = {.trap = ignore_fault};
+
 // Write a result beside the present one.
 static espl_status make_result(espl__cull *cull, espl_visible *visible, espl__cull_result *result)
 {
@@ -212,6 +226,8 @@ static espl_status make_result(espl__cull *cull, espl_visible *visible, espl__cu
     }
     result->sights = result->cameras.block;
     result->mirror = cull->mirror;
+    result->lifetime = cull->mirror->lifetime;
+    result->life = cull->mirror->life;
     result->time = cull->time;
     result->blend = cull->blend;
     result->camera_count = cull->camera_count;
@@ -235,6 +251,7 @@ espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror, const es
     espl__cull cull = {.mirror = mirror,
                        .kernels = visible->kernels,
                        .executor = wanted->executor,
+                       .hooks = &silent_hooks,
                        .cameras = cameras,
                        .camera_count = (uint32_t)count,
                        .flags = wanted->flags};
@@ -395,6 +412,11 @@ espl_status espl_visible_write(const espl_visible *visible, size_t camera,
 
     if (status != ESPL_OK || sight == NULL) {
         return sight == NULL ? ESPL_ERR_ARGUMENT : status;
+    }
+    const espl__cull_result *const result = &visible->results[visible->current];
+
+    if (!espl__lifetime_has(result->lifetime, result->life)) {
+        return ESPL_ERR_DEAD;
     }
     const uint32_t modes = espl__float_modes_begin();
 

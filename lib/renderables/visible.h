@@ -47,6 +47,8 @@ typedef enum espl__cull_time {
 /// The result of a cull.
 typedef struct espl__cull_result {
     const espl_mirror *mirror; // NULL: there was none
+    uint32_t lifetime;         // of the mirror, which is not read where it ended
+    uint64_t life;
     espl__cull_time time;
     espl__blend blend;
     size_t camera_count;
@@ -87,6 +89,7 @@ typedef struct espl__cull {
     const espl_mirror *mirror;
     const espl__kernels *kernels;
     const espl_executor *executor;
+    const espl_hooks *hooks;    // of loops
     const espl_camera *cameras; // [camera_count]
     uint32_t camera_count;
     uint32_t flags; // ESPL_CULL_ bits

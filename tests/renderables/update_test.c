@@ -409,6 +409,106 @@ TEST(union_far_from_the_origin_has_its_size)
     end();
 }
 
+// --- Results whose mirror ended ---
+
+static espl_status write_result(espl_visible *visible)
+{
+    float matrices[3][12];
+    const espl_instance_arrays arrays = {.matrices = matrices};
+
+    return espl_visible_write(visible, 0, &arrays);
+}
+
+static void cull_all(espl_visible *visible)
+{
+    const espl_camera all = {.layers = UINT32_MAX};
+
+    ck_ok(espl_cull(visible, espl_renderables_acquire(s.renderables), &all, 1, NULL));
+}
+
+TEST(result_is_refused_when_its_mirror_ended)
+{
+    espl_visible *visible;
+    size_t count;
+
+    ck_ok(espl_visible_create(NULL, &visible));
+    begin(NULL);
+    const espl_entity a = make(test_null, 0);
+
+    (void)see(&s);
+    cull_all(visible);
+    ck_ok(write_result(visible));
+    ck_ok(espl_destroy(w, a, ESPL_EXTENT_ENTITY));
+    ck_ok(write_result(visible)); // a change of the world ends no mirror
+    (void)see(&s);
+    ck_status(write_result(visible), ESPL_ERR_DEAD);
+    ck_assert_ptr_nonnull(espl_visible_groups(visible, 0, &count));
+    (void)make(test_null, 3);
+    (void)see(&s);
+    cull_all(visible);
+    ck_ok(write_result(visible));
+    end();
+    ck_status(write_result(visible), ESPL_ERR_DEAD);
+    espl_visible_destroy(visible);
+}
+
+// A mirror of the thread that reads ends with its next acquire that returns another one.
+TEST(mirror_that_was_given_back_is_refused)
+{
+    const espl_renderables_def def = {.readers = 1};
+    const espl_camera all = {.layers = UINT32_MAX};
+    espl_mirror_description description;
+    uint32_t cluster;
+    espl_visible *visible;
+
+    ck_ok(espl_visible_create(NULL, &visible));
+    begin(&def);
+    (void)make(test_null, 0);
+    ck_ok(espl_renderables_update(s.renderables, NULL, NULL));
+    const espl_mirror *const first = espl_renderables_acquire(s.renderables);
+
+    cull_all(visible);
+    ck_ok(espl_renderables_update(s.renderables, NULL, NULL));
+    ck_ok(write_result(visible));
+    ck_ok(espl_cull(visible, first, &all, 1, NULL));
+    ck_assert_uint_eq(espl_mirror_changed(first, 0, 1, &cluster), 1);
+    ck_assert_ptr_ne(espl_renderables_acquire(s.renderables), first);
+    ck_status(write_result(visible), ESPL_ERR_DEAD);
+    ck_status(espl_cull(visible, first, &all, 1, NULL), ESPL_ERR_DEAD);
+    ck_status(espl_mirror_write(first, cluster, &(espl_instance_arrays){0}, NULL), ESPL_ERR_DEAD);
+    ck_assert_uint_eq(espl_mirror_changed(first, 0, 1, &cluster), 0);
+    espl_mirror_describe(first, &description);
+    ck_assert_uint_eq(description.number, 0);
+    end();
+    espl_visible_destroy(visible);
+}
+
+// More renderables than there are words that say which mirrors are valid.
+TEST(many_renderables_exist_at_a_time)
+{
+    enum { COUNT = 300 };
+    static espl_world *worlds[COUNT];
+    static espl_renderables *all[COUNT];
+    const espl_camera camera = {.layers = UINT32_MAX};
+    espl_visible *visible;
+
+    ck_ok(espl_visible_create(NULL, &visible));
+    for (int round = 0; round < 2; ++round) {
+        for (size_t i = 0; i < COUNT; ++i) {
+            ck_ok(espl_world_create(NULL, &worlds[i]));
+            ck_ok(espl_renderables_create(worlds[i], NULL, &all[i]));
+            ck_ok(espl_renderables_update(all[i], NULL, NULL));
+        }
+        for (size_t i = 0; i < COUNT; ++i) {
+            ck_ok(espl_cull(visible, espl_renderables_acquire(all[i]), &camera, 1, NULL));
+            ck_ok(write_result(visible));
+            espl_renderables_destroy(all[i]);
+            espl_world_destroy(worlds[i]);
+        }
+    }
+    espl_visible_destroy(visible);
+}
+
 // --- Jumps ---
 
 TEST(entity_that_jumps_has_no_pose_before)
