@@ -33,7 +33,7 @@ static uint32_t families_of(const test_tape *tape)
     families |= test_one_in(&seed, 3) ? FAMILY_RENDERABLES : 0U;
     families |= test_one_in(&seed, 3) ? FAMILY_COUNTERPARTS : 0U;
     families |= tape->takes_places ? FAMILY_PLACES : 0U;
-    if (tape->has_own_renderables || tape->model.cell_size != 0) {
+    if (tape->has_own_renderables) {
         families &= ~(uint32_t)FAMILY_RENDERABLES;
     }
     return tape->is_still ? 0 : families;

@@ -241,6 +241,7 @@ typedef struct expected_look {
     bool is_sound, is_met;
     espl_renderable value;
     uint32_t layers;
+    model_cell cell;
     float box[6]; // center and half
     // With ESPL_RENDERABLE_UNION: bounds of the world boxes at and below it.
     float low[3], high[3];
@@ -251,6 +252,7 @@ typedef struct expected_mirror {
     uint32_t *number_of;  // [nodes] of each node; MODEL_NONE: no renderable
     uint32_t count, bad;
     espl_entity first_bad;
+    float cell_size; // 0: the world has no cells
 } expected_mirror;
 
 static bool is_renderable(const model_node *n)
@@ -318,6 +320,7 @@ static void expect_one(expected_mirror *e, const test_side *side, const test_mod
     *look = (expected_look){.node = node,
                             .value = renderable_of(&n->look),
                             .layers = effective_layers(model, node),
+                            .cell = model_cell_of(model, node),
                             .low = {INFINITY, INFINITY, INFINITY},
                             .high = {-INFINITY, -INFINITY, -INFINITY}};
     look->is_sound = world_box(n, look->box);
@@ -352,7 +355,7 @@ static void spread_box(expected_mirror *e, const test_model *model, const expect
 
 static void expect_all(expected_mirror *e, const test_side *side, const test_model *model)
 {
-    *e = (expected_mirror){.first_bad = espl_entity_null()};
+    *e = (expected_mirror){.first_bad = espl_entity_null(), .cell_size = model->cell_size};
     e->looks = test_array(model->living_count + 1, sizeof *e->looks);
     e->number_of = test_array(model->count + 1, sizeof *e->number_of);
     memset(e->number_of, 0xff, (model->count + (size_t)1) * sizeof *e->number_of);
@@ -403,6 +406,7 @@ typedef struct cluster_out {
     espl_pose poses[ESPL_CLUSTER_SIZE], before[ESPL_CLUSTER_SIZE];
     espl_entity entities[ESPL_CLUSTER_SIZE];
     uint32_t user_data[ESPL_CLUSTER_SIZE];
+    model_cell cells[ESPL_CLUSTER_SIZE];
     size_t count;
 } cluster_out;
 
@@ -412,7 +416,8 @@ static void write_cluster(const espl_mirror *mirror, uint32_t cluster, cluster_o
                                          .form = ESPL_INSTANCE_POSE,
                                          .previous = out->before,
                                          .entities = out->entities,
-                                         .user_data = out->user_data};
+                                         .user_data = out->user_data,
+                                         .cells = &out->cells->at};
 
     memset(out, 0, sizeof *out);
     ck_ok(espl_mirror_write(mirror, cluster, &arrays, &out->count));
@@ -463,6 +468,8 @@ static void check_mirror(const test_side *side, const test_tape *tape, expected_
                         "node %u has another pose in the mirror", look->node);
             tape_demand(tape, out.user_data[k] == look->value.user_data,
                         "node %u has another number of the user in the mirror", look->node);
+            tape_demand(tape, memcmp(&out.cells[k], &look->cell, sizeof look->cell) == 0,
+                        "node %u is in another cell in the mirror", look->node);
         }
         count += out.count;
     }
@@ -488,22 +495,29 @@ static void check_report(const test_tape *tape, const expected_mirror *e, espl_s
 // --- Cameras ---
 
 // Draw planes, of which some go through renderables.
+// The cell of a renderable, or one beside it.
+static void draw_cell(int32_t out[3], const model_cell *from, uint64_t *random)
+{
+    for (int k = 0; k < 3; ++k) {
+        const int64_t near = (int64_t)from->at[k] +
+                             (test_one_in(random, 3) ? (int64_t)test_below(random, 3) - 1 : 0);
+
+        out[k] = near >= INT32_MIN && near <= INT32_MAX ? (int32_t)near : from->at[k];
+    }
+}
+
 static void draw_camera(espl_camera *camera, const expected_mirror *e, uint64_t *random)
 {
     *camera =
         (espl_camera){.plane_count = test_below(random, ESPL_PLANE_LIMIT + 1),
                       .layers = test_one_in(random, 3) ? UINT32_MAX : 1U << test_below(random, 32)};
+    if (e->cell_size != 0 && e->count != 0) {
+        draw_cell(camera->cell, &e->looks[test_below(random, e->count)].cell, random);
+    }
     for (uint32_t i = 0; i < camera->plane_count; ++i) {
         float *const plane = camera->planes[i];
-        double squares = 0;
 
-        for (int k = 0; k < 3; ++k) {
-            plane[k] = test_one_in(random, 4) ? 0 : test_between(random, -1, 1);
-            squares += (double)plane[k] * (double)plane[k];
-        }
-        for (int k = 0; k < 3 && squares > 0; ++k) {
-            plane[k] = (float)((double)plane[k] / sqrt(squares));
-        }
+        test_direction(plane, random);
         plane[3] = test_between(random, -4, 24);
         if (e->count != 0 && test_one_in(random, 2)) {
             const expected_look *const look = &e->looks[test_below(random, e->count)];
@@ -515,12 +529,32 @@ static void draw_camera(espl_camera *camera, const expected_mirror *e, uint64_t 
     }
 }
 
-// The formula of espl_cull().
-static bool is_inside(const espl_camera *camera, const float box[6])
+// The way from the middle of the camera's cell to that of a renderable's.
+typedef struct cell_way {
+    double d[3];
+} cell_way;
+
+static cell_way way_to(const espl_camera *camera, const expected_look *look, float cell_size)
 {
+    cell_way way;
+
+    for (int k = 0; k < 3; ++k) {
+        way.d[k] = (double)((int64_t)look->cell.at[k] - camera->cell[k]) * (double)cell_size;
+    }
+    return way;
+}
+
+// The formula of espl_cull().
+static bool is_inside(const espl_camera *camera, const expected_look *look, const cell_way *way)
+{
+    const float *const box = look->box;
+
     for (uint32_t i = 0; i < camera->plane_count; ++i) {
         const float *const p = camera->planes[i];
-        const float sum = ((p[0] * box[0] + p[1] * box[1]) + p[2] * box[2]) + p[3] +
+        const float offset =
+            (float)((double)p[3] + (((double)p[0] * way->d[0] + (double)p[1] * way->d[1]) +
+                                    (double)p[2] * way->d[2]));
+        const float sum = ((p[0] * box[0] + p[1] * box[1]) + p[2] * box[2]) + offset +
                           ((fabsf(p[0]) * box[3] + fabsf(p[1]) * box[4]) + fabsf(p[2]) * box[5]);
 
         if (!(sum >= 0)) {
@@ -531,7 +565,8 @@ static bool is_inside(const espl_camera *camera, const float box[6])
 }
 
 // Tell whether the union of boxes is outside of a plane by more than rounding, or inside of all by as much.
-static void judge_union(const espl_camera *camera, const expected_look *look, bool *must, bool *may)
+static void judge_union(const espl_camera *camera, const expected_look *look, const cell_way *way,
+                        bool *must, bool *may)
 {
     *must = *may = true;
     for (uint32_t i = 0; i < camera->plane_count; ++i) {
@@ -541,8 +576,8 @@ static void judge_union(const espl_camera *camera, const expected_look *look, bo
         for (int k = 0; k < 3; ++k) {
             const double far = (double)(p[k] > 0 ? look->high[k] : look->low[k]);
 
-            sum += (double)p[k] * far;
-            slack += fabs((double)look->high[k]) + fabs((double)look->low[k]);
+            sum += (double)p[k] * (far + way->d[k]);
+            slack += fabs((double)look->high[k]) + fabs((double)look->low[k]) + fabs(way->d[k]);
         }
         *must = *must && sum > slack * 1e-5 && look->low[0] <= look->high[0];
         *may = *may && !(sum < -slack * 1e-5 - 1e-30);
@@ -550,17 +585,19 @@ static void judge_union(const espl_camera *camera, const expected_look *look, bo
 }
 
 // Tell whether a camera must see a renderable, and whether it may.
-static void judge(const espl_camera *camera, const expected_look *look, bool *must, bool *may)
+static void judge(const espl_camera *camera, const expected_look *look, float cell_size, bool *must,
+                  bool *may)
 {
+    const cell_way way = way_to(camera, look, cell_size);
     const bool matches =
         look->is_sound && (camera->layers & look->layers) != 0 && look->value.key != ESPL_NO_KEY;
 
     if ((look->value.flags & ESPL_RENDERABLE_ALWAYS) != 0) {
         *must = *may = true;
     } else if ((look->value.flags & ESPL_RENDERABLE_UNION) != 0) {
-        judge_union(camera, look, must, may);
+        judge_union(camera, look, &way, must, may);
     } else {
-        *must = *may = is_inside(camera, look->box);
+        *must = *may = is_inside(camera, look, &way);
     }
     *must = *must && matches;
     *may = *may && matches;
@@ -588,7 +625,7 @@ static void check_camera(const test_side *side, const test_tape *tape, expected_
             const expected_look *const look = meet(e, side, tape, seen[at]);
             bool must, may;
 
-            judge(camera, look, &must, &may);
+            judge(camera, look, e->cell_size, &must, &may);
             tape_demand(tape, may, "camera %zu sees node %u", number, look->node);
             tape_demand(tape, look->value.key == group[i].key, "node %u is in the group of key %u",
                         look->node, group[i].key);
@@ -597,7 +634,7 @@ static void check_camera(const test_side *side, const test_tape *tape, expected_
     for (uint32_t i = 0; i < e->count; ++i) {
         bool must, may;
 
-        judge(camera, &e->looks[i], &must, &may);
+        judge(camera, &e->looks[i], e->cell_size, &must, &may);
         tape_demand(tape, e->looks[i].is_met || !must, "camera %zu does not see node %u", number,
                     e->looks[i].node);
     }

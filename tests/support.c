@@ -10,6 +10,7 @@
 #include <config.h>
 #endif
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,6 +394,19 @@ float test_between(uint64_t *state, float low, float high)
 {
     const float unit = (float)(test_random(state) >> 40) * 0x1p-24f;
     return low + unit * (high - low);
+}
+
+void test_direction(float out[3], uint64_t *state)
+{
+    double squares = 0;
+
+    for (int k = 0; k < 3; ++k) {
+        out[k] = test_one_in(state, 4) ? 0 : test_between(state, -1, 1);
+        squares += (double)out[k] * (double)out[k];
+    }
+    for (int k = 0; k < 3 && squares > 0; ++k) {
+        out[k] = (float)((double)out[k] / sqrt(squares));
+    }
 }
 
 // --- Hashes ---

@@ -125,6 +125,8 @@ uint32_t test_below(uint64_t *state, uint32_t bound);
 bool test_one_in(uint64_t *state, uint32_t n);
 /// Float in [low, high).
 float test_between(uint64_t *state, float low, float high);
+/// Draw a vector of unit length, along fewer than three axes in many of the cases; now and then 0, 0, 0.
+void test_direction(float out[3], uint64_t *state);
 
 /// espl_hash(), which must succeed.
 uint64_t test_physical_hash(const espl_world *world);

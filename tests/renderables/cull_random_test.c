@@ -101,15 +101,8 @@ static void draw_camera(cull_scene *s, espl_camera *camera, uint64_t *random)
     for (uint32_t i = 0; i < camera->plane_count; ++i) {
         const made_member *const m = &s->members[test_below(random, s->count)];
         float *const plane = camera->planes[i];
-        double squares = 0;
 
-        for (int k = 0; k < 3; ++k) {
-            plane[k] = test_one_in(random, 4) ? 0 : test_between(random, -1, 1);
-            squares += (double)plane[k] * (double)plane[k];
-        }
-        for (int k = 0; k < 3 && squares > 0; ++k) {
-            plane[k] = (float)((double)plane[k] / sqrt(squares));
-        }
+        test_direction(plane, random);
         plane[3] = test_between(random, 0, 60);
         if (test_one_in(random, 2) && espl__all_finite(m->now.position, 3)) {
             plane[3] = -(plane[0] * m->now.position[0] + plane[1] * m->now.position[1] +
