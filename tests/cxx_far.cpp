@@ -74,7 +74,7 @@ void moves()
 
     s.world.rebase({-1000, 2, 0}).value();
     const auto moved = seen.collect().value();
-    bool is_told = moved.changed().size() == 2;
+    bool is_told = moved.changed().size() == 3;
     for (const std::uint8_t kinds : moved.kinds()) {
         is_told &= kinds == ESPL_WATCH_CELL;
     }

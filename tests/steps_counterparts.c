@@ -89,7 +89,17 @@ model_answer model_set_original(test_model *model, const operation *op)
     return fault != 0 ? fault : model_answer_of(ESPL_OK);
 }
 
-// List the counterparts of the removed. @return how many.
+static bool is_listed(const uint32_t *nodes, uint32_t count, uint32_t node)
+{
+    bool is_found = false;
+
+    for (uint32_t i = 0; i < count && !is_found; ++i) {
+        is_found = nodes[i] == node;
+    }
+    return is_found;
+}
+
+// List the counterparts of the removed, each once. @return how many.
 static uint32_t list_removed(const test_model *model, const step_follow *follow, uint32_t *out)
 {
     uint32_t count = 0;
@@ -97,7 +107,7 @@ static uint32_t list_removed(const test_model *model, const step_follow *follow,
     for (uint32_t i = 0; i < follow->removed_count && !follow->keeps; ++i) {
         const uint32_t node = find_node(model, follow->removed[i]);
 
-        if (node != MODEL_NONE) {
+        if (node != MODEL_NONE && !is_listed(out, count, node)) {
             out[count++] = node;
         }
     }

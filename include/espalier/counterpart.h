@@ -48,8 +48,7 @@ ESPL_API espl_entity espl_get_original(const espl_world *world, espl_entity enti
 // --- Placing ---
 
 /// What is placed, and where. {0}: the owned closure of the original, where the original is in its own
-/// coordinates, without other components. Cells are not placed: in a world with cells the program writes that
-/// of the counterpart (ESPL_WRITE_CELL), or a follow does when the original changes. Grows into `reserved`.
+/// coordinates, without other components. Grows into `reserved`.
 typedef struct espl_placing_def {
     espl_extent extent; ///< What of the original's hierarchy gets counterparts.
     espl_entity parent; ///< Of this world; null: none.
@@ -71,6 +70,12 @@ typedef struct espl_placing_def {
 /// are zeros. Inherit flags of the original itself are left out. A part of the world that inherit flags keep is
 /// that which follows from the local when the counterpart is made.
 ///
+/// A counterpart that has no parent, with ESPL_PLACE_SOURCE, is where its original is in the other world: in
+/// the same cell with the same bits where cells of both worlds have one size (espalier/far.h), in the nearest
+/// cell where they have two, and at the absolute position, rounded to floats, where this world has no cells. So
+/// is what is below an original without a transform, in cell 0, 0, 0. A transform that is given is in cell 0,
+/// 0, 0, or in that of the parent.
+///
 /// @param from  the world of the original, which is only read. Its tag is another one.
 /// @param def   NULL means {0}; not kept.
 /// @param out   the counterpart of the original; may be NULL; unchanged when refused.
@@ -78,7 +83,8 @@ typedef struct espl_placing_def {
 ///         ESPL_ERR_EXISTS (the original, or an entity below it, has a counterpart here); ESPL_ERR_ARGUMENT
 ///         (NULL; equal tags; a number that is none of its enum; an unknown component, or a role); the statuses
 ///         of the original in its world, and of parent and `before`; ESPL_ERR_RANGE, ESPL_ERR_NOT_FINITE (the
-///         transform, or what inherit flags would keep);
+///         transform, or what inherit flags would keep; ESPL_ERR_RANGE also where no cell of this world is as
+///         far away as the original);
 ///         ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_LIMIT; ESPL_ERR_NO_MEMORY;
 ///         ESPL_ERR_BUSY. O(subtree).
 ESPL_API ESPL_NODISCARD espl_status espl_place_counterparts(espl_world *world,
@@ -116,7 +122,7 @@ typedef struct espl_follow_def {
 /// Account of a follow. Grows into `reserved`.
 typedef struct espl_follow_report {
     size_t written;   ///< Counterparts whose transform was written, also where it was equal.
-    size_t destroyed; ///< Counterparts of removed entities that were destroyed.
+    size_t destroyed; ///< Counterparts of removed entities that were destroyed, each once.
     size_t unknown;   ///< Entities of `added` and `changed` without a counterpart here.
     size_t refused;   ///< Counterparts that could not be written: without a transform, for example.
     uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
@@ -137,10 +143,9 @@ typedef struct espl_follow_report {
 /// that is a root or solo as well, by ESPL_FOLLOW_WORLD in any case. World transforms of members are brought
 /// to the cell of their hierarchy, rounded once. Where the cells of both worlds have different sizes, the
 /// counterpart gets the cell nearest to the absolute position, or keeps its own if that is out of range, and
-/// the position is rounded once. A change of a cell is reported of roots alone, so that by ESPL_FOLLOW_WORLD
-/// counterparts of members are not told of a rebase by cells, nor of an ESPL_WRITE_CELL of their root, where
-/// they are roots or in a hierarchy of another one: rebase the world that follows as well, and write the world
-/// of these members.
+/// the position is rounded once. Where this world has no cells, these positions become absolute ones, rounded
+/// to floats: those of world transforms, and of locals where original and counterpart are roots or solos.
+/// Without ESPL_WATCH_CELL positions are written as they are.
 ///
 /// @param changes  of a watch of a world with another tag, or arrays of the caller's own, from another process
 ///                 for example. Read: `removed`, `added`, `changed`, their counts, the transforms of the

@@ -44,7 +44,8 @@ ESPL_API float espl_get_cell_size(const espl_world *world);
 /// Move the whole world: each hierarchy and solo by whole cells and by an offset. Prefabs stay.
 ///
 /// Cells are added exactly, in O(hierarchies), and nothing else changes: no transform, and nothing that a watch
-/// reports but ESPL_WATCH_CELL. The same with the cells negated leads back, bit for bit.
+/// reports but ESPL_WATCH_CELL, of members as well where it reports world transforms. The same with the cells
+/// negated leads back, bit for bit.
 ///
 /// An offset is added in floats, for worlds without cells: the result is, bit for bit, that of one batch of
 /// ESPL_WRITE_TRANSLATE_WORLD | ESPL_CARRY on each root and solo; absolute coordinates of members

@@ -52,8 +52,10 @@ enum {
     /// an entity whose transform of that kind differs, and `changed_before` has what was reported of it. 48
     /// bytes for each entity index, 96 with WORLD and SHOWN.
     ESPL_WATCH_BEFORE = 8,
-    /// Cells (espalier/far.h) of roots and solos. The world must have cells. A rebase by cells changes
-    /// nothing else.
+    /// Cells (espalier/far.h). The world must have cells. With ESPL_WATCH_WORLD or _SHOWN an entity is reported
+    /// when its hierarchy has another cell, or it is in another hierarchy with another cell, because its
+    /// absolute position changes; without them roots and solos alone are. A rebase by cells changes nothing
+    /// else.
     ESPL_WATCH_CELL = 16,
 };
 

@@ -3,6 +3,7 @@
 // size of a cell is exact in double, because the size is a power of two. What is rounded is a coordinate, once.
 #include "lib/tree/cells.h"
 
+#include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
 #include "lib/tree/writes.h"
 
@@ -31,6 +32,64 @@ void espl__cell_store(const espl__forest *forest, uint32_t root, espl__cell cell
     ESPL_CHECK(espl__forest_has_cells(forest));
     forest->tracks.cells[root] = cell;
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_CELL, root);
+}
+
+// --- Marks ---
+
+// Make the mark of a slot at least as new as that of another one.
+static void mark_with(const espl__plane *plane, uint32_t slot, uint32_t top)
+{
+    _Atomic uint32_t *const block = &plane->blocks[slot / ESPL__PLANE_BLOCK];
+    const uint16_t now = (uint16_t)plane->moment;
+    const uint32_t newer =
+        atomic_load_explicit(&plane->blocks[top / ESPL__PLANE_BLOCK], memory_order_relaxed);
+
+    if ((uint16_t)(now - plane->stamps[top]) < (uint16_t)(now - plane->stamps[slot])) {
+        plane->stamps[slot] = plane->stamps[top];
+    }
+    // The moment of a block is an upper bound of those of its slots.
+    if ((int32_t)(newer - atomic_load_explicit(block, memory_order_relaxed)) > 0) {
+        atomic_store_explicit(block, newer, memory_order_relaxed);
+    }
+}
+
+// Mark what is below a node. The slots of a settled tree follow each other; those of holes may be marked as
+// well.
+static void spread_mark(const espl__forest *forest, const espl__plane *plane, uint32_t top)
+{
+    const espl__tree *const t = espl__tree_of(forest, top);
+
+    if (espl__tree_is_single(forest, t) && t->base == top) {
+        for (uint32_t slot = top + 1; slot < top + t->used; ++slot) {
+            mark_with(plane, slot, top);
+        }
+        return;
+    }
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, true)) {
+        mark_with(plane, slot, top);
+    }
+}
+
+void espl__cells_spread(const espl__forest *forest, uint32_t since)
+{
+    const espl__plane *const plane = &forest->tracks.planes[ESPL__PLANE_CELL];
+    espl__plane_walk walk = {
+        .planes = {plane}, .plane_count = 1, .items = forest->end, .since = since};
+
+    espl__plane_walk_begin(&walk);
+    for (uint64_t left; (left = espl__plane_walk_next(&walk)) != 0;) {
+        for (; left != 0; left &= left - 1) {
+            const uint32_t slot = walk.block * ESPL__PLANE_BLOCK + espl__lowest_bit(left);
+            const uint32_t parent = forest->parent[slot];
+
+            // What is below a marked parent is marked from there.
+            if (espl__slot_has_node(forest, slot) &&
+                (parent == ESPL__NO_SLOT || !espl__plane_has_changed(plane, parent, since))) {
+                spread_mark(forest, plane, slot);
+            }
+        }
+    }
 }
 
 // --- Shifts ---
@@ -85,14 +144,20 @@ void espl__past_shift(const espl__forest *forest, espl__past *past, uint32_t fla
 
 // --- Absolute positions ---
 
+void espl__position_in_cells(const espl__cell *cell, float cell_size,
+                             const float position[ESPL__LEAST 3], double out[ESPL__LEAST 3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (double)cell->at[i] * (double)cell_size + (double)position[i];
+    }
+}
+
 void espl__absolute_position(const espl__forest *forest, uint32_t slot,
                              const float position[ESPL__LEAST 3], double out[ESPL__LEAST 3])
 {
     const espl__cell cell = espl__cell_of(forest, slot);
 
-    for (int i = 0; i < 3; ++i) {
-        out[i] = (double)cell.at[i] * (double)forest->cell_size + (double)position[i];
-    }
+    espl__position_in_cells(&cell, forest->cell_size, position, out);
 }
 
 // Add the nearest integer of a number of cells to a coordinate of a cell, halves away from 0. Only the sum is

@@ -32,6 +32,12 @@ espl__cell espl__cell_of(const espl__forest *forest, uint32_t slot);
 /// Give a root a cell, and mark it. Precondition: the world has cells.
 void espl__cell_store(const espl__forest *forest, uint32_t root, espl__cell cell);
 
+/// Mark the cells of all nodes below those whose cells are marked since a moment, with marks as new. A change
+/// of a cell marks its root, and a change of the root marks the top of what moved, so that both cost nothing
+/// for what is below: it is marked when a consumer of absolute positions looks. O(nodes that are marked then).
+/// Precondition: the world has cells, and the plane of cells is open.
+void espl__cells_spread(const espl__forest *forest, uint32_t since);
+
 /// What is added to coordinates of one cell, so that they are those of another one.
 typedef struct espl__cell_shift {
     double by[3];
@@ -70,6 +76,9 @@ void espl__kept_shift(espl_pose *kept, uint32_t flags, const espl__cell_shift *s
 void espl__past_shift(const espl__forest *forest, espl__past *past, uint32_t flags, bool is_root,
                       const espl__cell_shift *shift);
 
+/// Return the absolute position of a position in a cell of some size.
+void espl__position_in_cells(const espl__cell *cell, float cell_size,
+                             const float position[ESPL__LEAST 3], double out[ESPL__LEAST 3]);
 /// Return the absolute position of a position in the cell of a slot.
 void espl__absolute_position(const espl__forest *forest, uint32_t slot,
                              const float position[ESPL__LEAST 3], double out[ESPL__LEAST 3]);

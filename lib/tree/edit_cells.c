@@ -115,7 +115,11 @@ static bool shift_nodes(espl__edit *edit, uint32_t top, const espl__cell_shift *
 
 bool espl__edit_shift_below(espl__edit *edit, uint32_t top, const espl__cell_shift *shift)
 {
-    return !shift->is_any || shift_nodes(edit, top, shift, false);
+    if (!shift->is_any) {
+        return true;
+    }
+    espl__tracks_mark(&edit->forest->tracks, ESPL__PLANE_CELL, top);
+    return shift_nodes(edit, top, shift, false);
 }
 
 // Bring a tree to another cell: its absolute positions stay.

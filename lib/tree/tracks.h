@@ -22,7 +22,9 @@ enum {
     /// A write with ESPL_TELEPORT placed the node, also where it left the transform as it is. Its descendants,
     /// which moved with it, are not marked: a consumer finds them by the links.
     ESPL__PLANE_JUMP,
-    ESPL__PLANE_CELL, ///< cell of a root, where the world has cells
+    /// Cell of a root, where the world has cells; of the top of what came to a root with another cell; and of
+    /// nodes below both, where a consumer asked for these (espl__cells_spread()).
+    ESPL__PLANE_CELL,
     ESPL__PLANE_COUNT,
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // espl_follow(): a destroy of many and a batch of writes, each with its own record on the tape; where both
-// worlds have cells, a batch of cells comes between them. All lists lie in the scratch memory of batches,
+// worlds have cells, a batch of cells comes between them. Positions of originals with cells are brought to the
+// cells that the counterparts have, or to absolute ones. All lists lie in the scratch memory of batches,
 // behind the arrays of the batch itself, and are taken before the first change.
 #include "lib/base/prefetch.h"
 #include "lib/tree/cells.h"
@@ -19,18 +20,22 @@ typedef struct following_call {
     const espl_changes *changes;
     const espl_follow_def *def;
     // Lists in scratch memory.
+    uint64_t *
+        seen; // a bit for each index of an entity; NULL: `removed` ascends, so that it names each once
     espl_entity *doomed;   // [doomed_count] counterparts of removed entities
     espl_entity *entities; // [entity_count] counterparts of added and changed entities
     // [entity_count] their transforms, and cells of their originals, where the arrays of the caller do not do.
     espl_transform *gathered;
     espl_changed_cell *gathered_cells;
+    // [entity_count] slots of the counterparts whose position is in a cell, else ESPL__NO_SLOT
+    uint32_t *slots;
     // [moved_count] roots and solos that get another cell
     espl_entity *moved;
     espl__cell *moved_cells;
     size_t doomed_count, entity_count, moved_count;
     const espl_transform *values;   // [entity_count]
     const espl_changed_cell *cells; // [entity_count]; not read without has_cells
-    bool has_cells;                 // both worlds have cells
+    bool has_cells;                 // the originals have cells
     espl_follow_report report;
 } following_call;
 
@@ -84,6 +89,24 @@ static const char *find_follow_fault(const following_call *f)
                : "A list of changes is NULL, has no transforms of the kind, or is of this world.";
 }
 
+// Tell whether a list ascends by index, as those of a watch do: then it names no entity twice.
+static bool ascends(const espl_entity *entities, size_t count)
+{
+    bool is_ascending = true;
+
+    for (size_t i = 1; i < count && is_ascending; ++i) {
+        is_ascending = entities[i - 1].index < entities[i].index;
+    }
+    return is_ascending;
+}
+
+static size_t words_of_seen(const following_call *f)
+{
+    const size_t records = espl__array_length(f->world->store.records);
+
+    return ascends(f->changes->removed, f->changes->removed_count) ? 0 : records / 64 + 1;
+}
+
 // Place the lists of a follow in a block, behind the lists of a batch.
 // @param block  NULL: only measure. @return bytes.
 static size_t carve_lists(following_call *f, unsigned char *block)
@@ -92,18 +115,37 @@ static size_t carve_lists(following_call *f, unsigned char *block)
     const size_t count = c->added_count + c->changed_count;
     size_t at = espl__writes_size(count);
 
+    const size_t words = words_of_seen(f);
+
+    f->seen = words != 0 ? espl__carve(block, &at, words, sizeof *f->seen, 16) : NULL;
+    if (f->seen != NULL) {
+        memset(f->seen, 0, words * sizeof *f->seen);
+    }
     f->doomed = espl__carve(block, &at, c->removed_count, sizeof *f->doomed, 16);
     f->entities = espl__carve(block, &at, count, sizeof *f->entities, 16);
     f->gathered = espl__carve(block, &at, count, sizeof *f->gathered, 16);
     if (f->has_cells) {
         f->gathered_cells = espl__carve(block, &at, count, sizeof *f->gathered_cells, 16);
+        f->slots = espl__carve(block, &at, count, sizeof *f->slots, 16);
         f->moved = espl__carve(block, &at, count, sizeof *f->moved, 16);
         f->moved_cells = espl__carve(block, &at, count, sizeof *f->moved_cells, 16);
     }
     return at;
 }
 
-// List the counterparts of removed entities.
+// Note that an entity is listed. @return false: it was before.
+static bool is_first_naming(const following_call *f, uint32_t index)
+{
+    if (f->seen == NULL) {
+        return true;
+    }
+    const bool was_seen = (f->seen[index / 64] >> index % 64 & 1) != 0;
+
+    f->seen[index / 64] |= UINT64_C(1) << index % 64;
+    return !was_seen;
+}
+
+// List the counterparts of removed entities, each once.
 static void list_doomed(following_call *f)
 {
     const espl__store *const store = &f->world->store;
@@ -112,7 +154,7 @@ static void list_doomed(following_call *f)
     for (size_t i = 0; i < c->removed_count && (f->def->flags & ESPL_FOLLOW_KEEPS) == 0; ++i) {
         const uint32_t index = espl__counterpart_of(&store->counterparts, c->removed[i]);
 
-        if (index != UINT32_MAX) {
+        if (index != UINT32_MAX && is_first_naming(f, index)) {
             f->doomed[f->doomed_count++] = espl__entity_at(store, index);
         }
     }
@@ -193,14 +235,18 @@ static void list_written(following_call *f)
 // --- Cells ---
 
 // Find the node whose cell follows that of its original, or which is to be brought to it.
-// @return false: it has no transform, so that its write is refused; or its local is below a parent.
-static bool find_celled(const following_call *f, size_t i, uint32_t *slot)
+// @return its slot; ESPL__NO_SLOT: it has no transform, so that its write is refused; or its local is below a
+//         parent.
+static uint32_t find_celled(const following_call *f, size_t i)
 {
     const espl_entity entity = f->entities[i];
+    uint32_t slot = 0;
 
-    return espl__has_placed(f->world, &entity, slot) &&
-           (f->def->kind == ESPL_FOLLOW_WORLD ||
-            (f->cells[i].is_top != 0 && espl__is_root(&f->world->forest, *slot)));
+    return espl__has_placed(f->world, &entity, &slot) &&
+                   (f->def->kind == ESPL_FOLLOW_WORLD ||
+                    (f->cells[i].is_top != 0 && espl__is_root(&f->world->forest, slot)))
+               ? slot
+               : ESPL__NO_SLOT;
 }
 
 // Return the cell that a root gets: that of its original, or where cells have other sizes the nearest one of
@@ -209,7 +255,6 @@ static espl__cell followed_cell(const following_call *f, size_t i, uint32_t root
 {
     const espl__forest *const forest = &f->world->forest;
     const espl_changed_cell *const from = &f->cells[i];
-    const double size = (double)f->changes->cell_size;
     espl__cell cell = {{from->cell[0], from->cell[1], from->cell[2]}};
     double position[3];
     float rest[3];
@@ -217,27 +262,35 @@ static espl__cell followed_cell(const following_call *f, size_t i, uint32_t root
     if (f->changes->cell_size == forest->cell_size) {
         return cell;
     }
-    for (int axis = 0; axis < 3; ++axis) {
-        position[axis] = (double)from->cell[axis] * size + (double)f->values[i].position[axis];
-    }
+    espl__position_in_cells(&cell, f->changes->cell_size, f->values[i].position, position);
     return espl__cell_nearest(forest, position, &cell, rest) ? cell : espl__cell_of(forest, root);
 }
 
-// List the roots and solos that get another cell.
-static void list_moved(following_call *f)
+// Note a root or solo that gets another cell.
+static void list_moved(following_call *f, size_t i, uint32_t root)
+{
+    const espl__cell cell = followed_cell(f, i, root);
+
+    if (!espl__cell_is_same(cell, espl__cell_of(&f->world->forest, root))) {
+        f->moved[f->moved_count] = f->entities[i];
+        f->moved_cells[f->moved_count] = cell;
+        f->moved_count += 1;
+    }
+}
+
+// Find the slots of the counterparts whose position is in a cell, and the roots and solos that get another one.
+// No write moves a slot.
+static void list_celled(following_call *f)
 {
     const espl__forest *const forest = &f->world->forest;
-    uint32_t slot = 0;
+    const bool has_cells = espl__forest_has_cells(forest);
 
     for (size_t i = 0; i < f->entity_count; ++i) {
-        if (find_celled(f, i, &slot) && espl__is_root(forest, slot)) {
-            const espl__cell cell = followed_cell(f, i, slot);
+        const uint32_t slot = find_celled(f, i);
 
-            if (!espl__cell_is_same(cell, espl__cell_of(forest, slot))) {
-                f->moved[f->moved_count] = f->entities[i];
-                f->moved_cells[f->moved_count] = cell;
-                f->moved_count += 1;
-            }
+        f->slots[i] = slot;
+        if (has_cells && slot != ESPL__NO_SLOT && espl__is_root(forest, slot)) {
+            list_moved(f, i, slot);
         }
     }
 }
@@ -258,7 +311,8 @@ static espl_status write_cells(following_call *f, const char *call)
     return espl__write_entries(f->world, &e, NULL, &written);
 }
 
-// Bring a position from the cell of the original to that of the counterpart. @return whether it differs.
+// Bring a position from the cell of the original to that of the counterpart; without cells it becomes absolute.
+// @return whether it differs.
 static bool bring_position(const following_call *f, size_t i, uint32_t slot,
                            float out[ESPL__LEAST 3])
 {
@@ -280,11 +334,10 @@ static bool bring_position(const following_call *f, size_t i, uint32_t slot,
 // because the arrays of the caller are only read.
 static void bring_positions(following_call *f)
 {
-    uint32_t slot = 0;
     float position[3];
 
     for (size_t i = 0; i < f->entity_count; ++i) {
-        if (!find_celled(f, i, &slot) || !bring_position(f, i, slot, position)) {
+        if (f->slots[i] == ESPL__NO_SLOT || !bring_position(f, i, f->slots[i], position)) {
             continue;
         }
         if (f->values != f->gathered) {
@@ -295,10 +348,10 @@ static void bring_positions(following_call *f)
     }
 }
 
-// Write the cells, and bring the transforms to them. Precondition: both worlds have cells.
+// Write the cells, and bring the transforms to them. Precondition: the originals have cells.
 static espl_status follow_cells(following_call *f, const char *call)
 {
-    list_moved(f);
+    list_celled(f);
     const espl_status status = f->moved_count != 0 ? write_cells(f, call) : ESPL_OK;
 
     if (status >= 0) {
@@ -414,7 +467,7 @@ espl_status espl_follow(espl_world *world, const espl_changes *changes, const es
     if (ESPL__ASKS_LATER(changes) || ESPL__ASKS_LATER(f.def)) {
         return espl__refuse_later(world, call);
     }
-    f.has_cells = changes->cell_size != 0 && espl__forest_has_cells(&world->forest);
+    f.has_cells = changes->cell_size != 0;
     const espl_status status = repeat_changes(&f, call);
 
     if (report != NULL && status >= 0) {

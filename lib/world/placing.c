@@ -4,6 +4,7 @@
 // The entities are created by one playback of recorded creations, so that they mean what creations mean
 // everywhere, and are linked with their originals afterwards. The memory of the links is taken before.
 #include "lib/commands/command_buffer.h"
+#include "lib/tree/cells.h"
 #include "lib/world/commands.h"
 #include "lib/world/counterparts.h"
 #include "lib/world/entity_slots.h"
@@ -28,7 +29,9 @@ typedef struct placing {
     espl_entity *made;      // [count] pending handles, then the counterparts
     // [def->component_count] the component of this world for each of the other one, or 0.
     espl_component *here;
-    unsigned char *room; // for the values of one entity
+    espl_transform transform; // of the counterpart of the original itself
+    espl__cell cell;          // that it gets
+    unsigned char *room;      // for the values of one entity
     unsigned char *block;
     size_t block_size;
     espl_command_buffer *commands;
@@ -218,15 +221,83 @@ static size_t list_values(const placing *p, size_t i, espl_component_value *valu
 
 // --- Creation ---
 
-// The transform with which the counterpart of the original itself is created.
-static espl_transform placed_transform(const placing *p)
+// Tell whether the counterpart of the original is placed where the original is in its world: it has no parent,
+// and the caller gives no transform.
+static bool stays_in_place(const placing *p)
+{
+    return p->def->place == ESPL_PLACE_SOURCE && espl_entity_is_null(p->def->parent);
+}
+
+static void shift_by_cell(float position[ESPL__LEAST 3], const espl__cell *cell, float cell_size)
+{
+    for (int i = 0; i < 3; ++i) {
+        position[i] = espl__coordinate_shift(position[i], (double)cell->at[i] * (double)cell_size);
+    }
+}
+
+// Shift the topmost transforms below an original that has none, and therefore no write of a cell either: their
+// counterparts are in the middle cell.
+static void shift_topmost(const placing *p, const espl__cell *cell)
+{
+    const espl__forest *const from = &p->from->forest;
+
+    // Until they are recorded, the handles say whether there is no transform from the original down to a node.
+    for (size_t i = 0; i < p->count; ++i) {
+        const uint32_t slot = p->from->store.records[p->originals[i].index].slot;
+        const bool is_below = i == 0 || p->made[p->parents[i]].index != 0;
+        const bool is_bare = espl__slot_is(from, slot, ESPL__SLOT_BARE);
+
+        p->made[i].index = is_below && is_bare ? 1 : 0;
+        if (is_below && !is_bare) {
+            shift_by_cell(p->locals[i].position, cell, from->cell_size);
+        }
+    }
+}
+
+// Bring the counterpart of the original to the place that this has in its world, with the same bits where cells
+// have one size. A place without cells is in the middle one. @return ESPL_ERR_RANGE: cells do not reach that
+// place.
+static espl_status bring_to_place(placing *p, uint32_t slot)
+{
+    const espl__forest *const from = &p->from->forest, *const to = &p->world->forest;
+    const espl__cell cell = espl__cell_of(from, slot);
+    float *const position = p->transform.position;
+    double wanted[3];
+
+    if (espl__slot_is(from, slot, ESPL__SLOT_BARE)) {
+        shift_topmost(p, &cell);
+    } else if (!espl__forest_has_cells(to)) {
+        shift_by_cell(position, &cell, from->cell_size);
+    } else if (from->cell_size == to->cell_size) {
+        p->cell = cell;
+    } else {
+        espl__position_in_cells(&cell, from->cell_size, position, wanted);
+        return espl__cell_nearest(to, wanted, &p->cell, position) ? ESPL_OK : ESPL_ERR_RANGE;
+    }
+    return ESPL_OK;
+}
+
+// Work out the transform, and the cell, with which the counterpart of the original itself is created.
+static espl_status find_placed_transform(placing *p)
 {
     const uint32_t slot = p->from->store.records[p->original.index].slot;
 
-    if (p->def->place != ESPL_PLACE_SOURCE) {
-        return p->def->transform;
-    }
-    return espl_entity_is_null(p->def->parent) ? espl__read_world(p->from, slot) : p->locals[0];
+    p->transform = p->def->place != ESPL_PLACE_SOURCE ? p->def->transform
+                   : stays_in_place(p)                ? espl__read_world(p->from, slot)
+                                                      : p->locals[0];
+    return stays_in_place(p) && espl__forest_has_cells(&p->from->forest) ? bring_to_place(p, slot)
+                                                                         : ESPL_OK;
+}
+
+// Record that the counterpart of the original gets its cell, which leaves all coordinates as they are.
+static espl_status record_cell(const placing *p)
+{
+    static const espl__cell middle;
+
+    return espl__cell_is_same(p->cell, middle)
+               ? ESPL_OK
+               : espl__record_write(&p->commands->recorders[0], 0, p->made[0], ESPL_WRITE_CELL,
+                                    &p->cell, placing_name);
 }
 
 // Record the creation of one counterpart. Its parent was recorded before it.
@@ -234,7 +305,7 @@ static espl_status record_placed(const placing *p, size_t i)
 {
     const espl__forest *const forest = &p->from->forest;
     const uint32_t slot = p->from->store.records[p->originals[i].index].slot;
-    const espl_transform transform = i == 0 ? placed_transform(p) : p->locals[i];
+    const espl_transform transform = i == 0 ? p->transform : p->locals[i];
     espl_component_value values[ESPL_SET_LIMIT + 1];
     espl_creation_def def = {.values = values, .place = ESPL_PLACE_LOCAL};
 
@@ -266,6 +337,7 @@ static espl_status create_placed(placing *p)
     for (size_t i = 0; i < p->count && status == ESPL_OK; ++i) {
         status = record_placed(p, i);
     }
+    status = status != ESPL_OK ? status : record_cell(p);
     status = status != ESPL_OK ? status : espl__play_strictly(p->world, p->commands, &report);
     if (status != ESPL_OK) {
         return status;
@@ -328,6 +400,7 @@ static espl_status place(placing *p, espl_entity *out)
         return status;
     }
     status = prepare_placing(p);
+    status = status != ESPL_OK ? status : find_placed_transform(p);
     status = status != ESPL_OK ? status : create_placed(p);
     if (status >= 0) {
         (void)ESPL__TAPED(p->world, link_placed(p), .op = ESPL_TAPE_COUNTERPARTS,

@@ -7,7 +7,7 @@
 // after it has a later moment.
 #include "lib/world/watches.h"
 
-#include "lib/tree/changes.h"
+#include "lib/tree/cells.h"
 #include "lib/world/moment.h"
 #include "lib/world/query.h"
 #include "lib/world/refusals.h"
@@ -304,8 +304,9 @@ void espl__watch_set_known(espl_watch *watch, size_t length)
     }
 }
 
-// Make room for what is known of so many indices, of which the first ones exist. The watch may know more indices
-// than exist, because the world became one with fewer of them: these stay until the next collect lists them.
+// Make room for what is known of so many indices, of which the first ones exist. The watch may know more
+// indices than exist, because the world became one with fewer of them: these stay until the next collect lists
+// them.
 static bool reserve_known(espl_watch *watch, size_t records, size_t more)
 {
     espl__heap *const heap = &watch->world->heap;
@@ -382,6 +383,12 @@ static bool reserve_collect(espl_watch *watch, uint64_t since, espl__watch_count
     espl__watch_count_presence(watch, counts);
     // Only entities that stay can have changed.
     const size_t staying = watch->known_count - counts->removed;
+
+    if (staying != 0 && espl__watch_has_places(watch)) {
+        const espl_world *const world = watch->world;
+
+        espl__cells_spread(&world->forest, espl__plane_since(world->moment, since));
+    }
     watch->scanned = 0;
     const size_t changes =
         staying == 0 ? 0 : espl__watch_count_changes(watch, since, &watch->scanned);

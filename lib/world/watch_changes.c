@@ -205,6 +205,25 @@ static void keep_known(const listing *l, slot_batch *batch)
     batch->count = kept;
 }
 
+// Leave out changes of cells that are not those of a root, for a watch that does not report places.
+static void keep_roots(const listing *l, slot_batch *batch)
+{
+    const espl__forest *const forest = &l->world->forest;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        const uint32_t slot = batch->slots[i];
+        const uint8_t out = espl__is_root(forest, slot) ? 0 : ESPL_WATCH_CELL;
+        const uint8_t kinds = batch->kinds[i] & (uint8_t)~out;
+
+        batch->slots[kept] = slot;
+        batch->entities[kept] = batch->entities[i];
+        batch->kinds[kept] = kinds;
+        kept += kinds != 0 ? 1 : 0;
+    }
+    batch->count = kept;
+}
+
 // Read the transforms of a batch, and leave the entities that differ from what was reported of them. Own data
 // have no copy, so that a mark of them is enough.
 static void keep_different(const listing *l, slot_batch *batch)
@@ -280,6 +299,9 @@ static void list_batch(listing *l, slot_batch *batch)
     const espl__forest *const forest = &l->world->forest;
 
     keep_known(l, batch);
+    if (l->arrays.changed_cells != NULL && !espl__watch_has_places(l->watch)) {
+        keep_roots(l, batch);
+    }
     if (l->watch->kept_count != 0) {
         keep_different(l, batch);
     } else if (l->is_far) {

@@ -47,6 +47,14 @@ struct espl_watch {
     uint32_t fitted;       // collects since the size of `scratch` was last looked at
 };
 
+/// Tell whether a watch reports each entity whose absolute position changes with the cell of its root; else
+/// those roots and solos alone.
+static inline bool espl__watch_has_places(const espl_watch *watch)
+{
+    return (watch->flags & ESPL_WATCH_CELL) != 0 &&
+           (watch->flags & (ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN)) != 0;
+}
+
 /// Return the cell of the node at a slot, as a collect reports it.
 espl_changed_cell espl__watch_cell(const espl__forest *forest, uint32_t slot);
 

@@ -544,7 +544,10 @@ export interface ChangesLike {
     readonly addedLocals?: Numbers | null;
     /** For each of `changed`. */
     readonly changedLocals?: Numbers | null;
-    /** With `cellSize`: as Changes has them. A root or solo of a world with cells gets the cell of its original. */
+    /**
+     * With `cellSize`: as Changes has them. A root or solo of a world with cells gets the cell of its original; in a
+     * world without them positions become absolute.
+     */
     readonly addedCells?: Numbers | null;
     /** For each of `changed`. */
     readonly changedCells?: Numbers | null;

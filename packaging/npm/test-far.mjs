@@ -85,8 +85,8 @@ withSea("a rebase by cells changes no transform, and recenter() no absolute posi
     world.rebase([-1000, 2, 0]);
     const { changed, kinds } = watch.collect();
 
-    assert.deepEqual(new Set(changed), new Set([ship, buoy]));
-    assert.deepEqual([...kinds], [Watched.CELL, Watched.CELL]);
+    assert.deepEqual(new Set(changed), new Set([ship, mast, buoy]));
+    assert.deepEqual([...kinds], [Watched.CELL, Watched.CELL, Watched.CELL]);
     assert.deepEqual([...world.getCell(mast), ...world.getWorldPosition(mast)], [0, 0, 0, 1000, 5, 0]);
     refuses(() => world.rebase([2 ** 31 - 1, 0, 0]), "ESPL_ERR_RANGE");
     assert.deepEqual([...world.getCell(buoy)], [1, 0, 0]);

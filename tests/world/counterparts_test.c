@@ -543,6 +543,20 @@ TEST(a_follow_repeats_what_was_collected)
     espl_watch_destroy(watch);
 }
 
+TEST(what_is_removed_twice_is_destroyed_once)
+{
+    const espl_entity a = test_solo(far), b = test_solo(far);
+    espl_entity twice[] = {b, a, b, a, a};
+    const espl_changes changes = {.removed = twice, .removed_count = 5};
+    espl_follow_report report;
+
+    link_to(test_solo(w), a);
+    link_to(test_solo(w), b);
+    ck_ok(espl_follow(w, &changes, NULL, &report));
+    ck_assert_uint_eq(report.destroyed, 2);
+    ck_assert_uint_eq(count_links(), 0);
+}
+
 TEST(counterparts_of_the_removed_are_kept_where_that_is_asked_for)
 {
     espl_watch *const watch = watch_locals(far);

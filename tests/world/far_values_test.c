@@ -271,20 +271,29 @@ TEST(an_applied_archive_restores_the_cells)
 TEST(a_rebase_by_cells_is_a_change_of_cells_alone)
 {
     const espl_watch_def all = {.flags = ESPL_WATCH_WORLD | ESPL_WATCH_LOCAL | ESPL_WATCH_CELL};
-    espl_watch *watch = NULL;
+    const espl_watch_def own = {.flags = ESPL_WATCH_LOCAL | ESPL_WATCH_CELL};
+    espl_watch *watch = NULL, *tops = NULL;
     espl_changes changes;
     test_world plain;
 
     make_scene(w);
     ck_ok(espl_watch_create(w, &all, &watch));
     ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_ok(espl_watch_create(w, &own, &tops));
+    ck_ok(espl_watch_collect(tops, 0, &changes));
     ck_ok(espl_rebase(w, (int32_t[3]){3, 0, 0}, NULL));
     ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.changed_count, NODES);
+    for (size_t i = 0; i < changes.changed_count; ++i) {
+        ck_assert_uint_eq(changes.kinds[i], ESPL_WATCH_CELL);
+    }
+    ck_ok(espl_watch_collect(tops, 0, &changes));
     ck_assert_uint_eq(changes.changed_count, NODES / 5);
     for (size_t i = 0; i < changes.changed_count; ++i) {
         ck_assert_uint_eq(changes.kinds[i], ESPL_WATCH_CELL);
         ck_assert(espl_entity_is_null(espl_get_parent(w, changes.changed[i])));
     }
+    espl_watch_destroy(tops);
     ck_ok(espl_watch_collect(watch, 0, &changes));
     ck_assert_uint_eq(changes.changed_count, 0);
     ck_ok(espl_rebase(w, NULL, (float[3]){0, 1, 0}));

@@ -103,7 +103,7 @@ class Counterparts(Watches):
         Counterparts of removed entities are destroyed, with what `removed` says below them, unless `keep`.
         Then those of added and changed ones get the local transforms, which the watch must have, or the world
         transforms. With the cells of a watch of Watched.CELL a root or solo gets the cell of its original, where this
-        world has cells. Raises ArgumentError, BusyError, OutOfMemoryError, LimitError.
+        world has cells; where it has none, positions become absolute ones. Raises ArgumentError, BusyError, OutOfMemoryError, LimitError.
         """
         is_local = space == Space.LOCAL
         names = ("added_locals", "changed_locals") if is_local else ("added_worlds", "changed_worlds")
