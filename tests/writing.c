@@ -231,6 +231,12 @@ static model_answer write_cell(test_model *model, uint32_t node, espl_write_kind
     espl_transform position;
     const espl_status status = model_begin_cell_write(model, node, kind, value, &position);
 
+    if (status >= 0 && kind == ESPL_WRITE_CELL) {
+        // As a write that changes nothing: worlds that are not finite may be told.
+        const model_state state = model->nodes[node].state;
+
+        (void)model_place(model, node, MODEL_NONE, &state);
+    }
     if (status < 0 || kind == ESPL_WRITE_CELL) {
         return model_answer_of(status);
     }

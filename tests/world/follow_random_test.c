@@ -174,7 +174,7 @@ static void pairs_agree(const exchange *x)
 TEST_LOOP(two_worlds_that_follow_each_other_agree, 0, 4)
 {
     static exchange x;
-    const uint64_t steps = operations(20000);
+    const uint64_t steps = operations(250000);
 
     if (test_lacks_room(2 * PAIRS, "worlds that follow each other")) {
         return;
@@ -315,7 +315,7 @@ static void load_own_image(espl_world *world, marks *m)
 
 TEST_LOOP(links_are_those_of_a_naive_map, 0, 4)
 {
-    const uint64_t steps = operations(20000);
+    const uint64_t steps = operations(250000);
     uint64_t random = (uint64_t)_i + 77;
     marks m = {.next = 1};
     static naive now;
