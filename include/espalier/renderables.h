@@ -58,7 +58,7 @@ typedef struct espl_bounds {
 /// A key that is drawn by no camera.
 #define ESPL_NO_KEY UINT32_MAX
 
-/// Bits of espl_renderable.flags. Others must be 0.
+/// Bits of espl_renderable.flags. A renderable with others is bad (espl_renderables_report.bad).
 enum {
     /// The world box contains the world boxes of all renderables below the entity as well: for a skinned mesh,
     /// whose bones have small boxes and ESPL_NO_KEY. Bounds are found in double, so that a small union far
@@ -141,7 +141,8 @@ typedef struct espl_renderables_report {
     size_t rewritten;        ///< clusters whose poses were written anew
     size_t refiled, waiting; ///< renderables moved to another cluster; those to be moved later
     /// Entities that would be renderables, but a number of their components or of their world transform is not
-    /// finite, or a half is negative. No camera sees them.
+    /// finite, a half is negative, a flag is unknown, or the key has the highest bit, is not ESPL_NO_KEY and was
+    /// not made by espl_renderables_add_lods(). No camera sees them.
     size_t bad;
     espl_entity first_bad; ///< of them the one with the lowest index; null: none
     uint64_t number;       ///< of the mirror: ascends by 1, from 1

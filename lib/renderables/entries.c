@@ -169,6 +169,14 @@ static void set_poses(espl_renderables *r, const espl__dirty *dirty)
                           dirty->is_same ? dirty->poses : dirty->before);
 }
 
+// Let the first bad entity be found again where a cluster had or has bad members.
+static void forget_first_bad(espl_renderables *r, uint32_t bad)
+{
+    if (bad != 0) {
+        r->first_bad = espl_entity_null();
+    }
+}
+
 void espl__set_blocks(espl_renderables *r, espl__update *u)
 {
     keep_astray(r);
@@ -178,6 +186,7 @@ void espl__set_blocks(espl_renderables *r, espl__update *u)
         espl__cluster *const cluster = espl__cluster_at(r, number);
 
         if ((r->states[number] & ESPL__CLUSTER_USED) == 0) {
+            forget_first_bad(r, dirty->bad);
             r->bad_count -= dirty->bad;
             r->union_count -= dirty->unions;
             espl__tables_remove_cluster(&r->tables, number);
@@ -193,6 +202,7 @@ void espl__set_blocks(espl_renderables *r, espl__update *u)
                                                                                                 : 1;
             u->report.moved += dirty->moved;
         }
+        forget_first_bad(r, dirty->bad + espl__count_bad(cluster));
         r->bad_count = r->bad_count + espl__count_bad(cluster) - dirty->bad;
         r->union_count = r->union_count + espl__count_members(&cluster->unions) - dirty->unions;
         cluster->reload = cluster->jumped = (espl__member_bits){{0, 0}};

@@ -21,11 +21,11 @@ _Static_assert((int)ESPL__BOXES == (int)ESPL__CLUSTER_SIZE &&
 // --- Values ---
 
 // Write the values of a member.
-static void put_values(espl__values *values, espl__cluster *cluster, uint32_t place,
-                       const espl_bounds *bounds, const espl_renderable *renderable)
+static void put_values(const espl_renderables *r, espl__values *values, espl__cluster *cluster,
+                       uint32_t place, const espl_bounds *bounds, const espl_renderable *renderable)
 {
     const espl_bounds none = {{0, 0, 0}, {0, 0, 0}};
-    const bool is_sound = espl__bounds_are_sound(bounds);
+    const bool is_sound = espl__values_are_sound(r, bounds, renderable);
     float local[ESPL__BOX_NUMBERS];
 
     memcpy(local, is_sound ? bounds : &none, sizeof local);
@@ -78,7 +78,7 @@ static void load_values(const espl_renderables *r, espl__row_kinds *kinds, espl_
     espl_renderable renderable;
 
     espl__read_values(r, kinds, cluster->entities[place].index, &bounds, &renderable);
-    put_values(values, cluster, place, &bounds, &renderable);
+    put_values(r, values, cluster, place, &bounds, &renderable);
 }
 
 static void fill_member(const espl_renderables *r, espl__row_kinds *kinds, const espl__dirty *dirty,
@@ -90,7 +90,7 @@ static void fill_member(const espl_renderables *r, espl__row_kinds *kinds, const
     if ((source & ESPL__FROM_STORE) != 0) {
         const espl__arrival *const arrival = &r->arrivals[ESPL__STILL][source & ~ESPL__FROM_STORE];
 
-        put_values(values, cluster, place, &arrival->bounds, &arrival->renderable);
+        put_values(r, values, cluster, place, &arrival->bounds, &arrival->renderable);
         return;
     }
     const espl__dirty *const from = dirty_of(r, espl__member_cluster(source));

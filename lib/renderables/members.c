@@ -72,18 +72,6 @@ void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32
            sizeof *renderable);
 }
 
-bool espl__bounds_are_sound(const espl_bounds *bounds)
-{
-    bool is_sound = true;
-
-    for (int i = 0; i < 3; ++i) {
-        // A number minus itself is 0 unless it is not finite.
-        is_sound = is_sound && bounds->center[i] - bounds->center[i] == 0 &&
-                   bounds->half[i] - bounds->half[i] == 0 && bounds->half[i] >= 0;
-    }
-    return is_sound;
-}
-
 const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float room[3])
 {
     const espl__forest *const forest = &r->world->forest;
@@ -365,16 +353,21 @@ static bool note_jumps(espl_renderables *r, uint32_t first, uint64_t bits)
 static void list_jumps(espl_renderables *r)
 {
     const espl__forest *const forest = &r->world->forest;
+    const espl__plane *const plane = &forest->tracks.planes[ESPL__PLANE_JUMP];
+    const uint32_t since = espl__plane_since(r->world->moment, r->last);
 
     for (size_t i = 0; i < espl__array_length(r->jumps); ++i) {
         const uint32_t top = r->jumps[i];
+        bool goes_down = true;
 
-        // The mark of a slot outlives its node.
+        // The mark of a slot outlives its node. What is below a slot that jumped is listed with that, so that no
+        // slot is visited for each one above it.
         for (uint32_t slot = espl__slot_has_node(forest, top) ? top : ESPL__NO_SLOT;
-             slot != ESPL__NO_SLOT; slot = espl__next_in_walk(forest, slot, top, true)) {
+             slot != ESPL__NO_SLOT; slot = espl__next_in_walk(forest, slot, top, goes_down)) {
             const uint32_t member = r->member_of[slot];
 
-            if (member != ESPL__NO_MEMBER) {
+            goes_down = slot == top || !espl__plane_has_changed(plane, slot, since);
+            if (goes_down && member != ESPL__NO_MEMBER) {
                 const uint32_t cluster = espl__member_cluster(member);
 
                 espl__set_bit(&espl__cluster_at(r, cluster)->jumped, espl__member_place(member));

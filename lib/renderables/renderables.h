@@ -76,7 +76,7 @@ typedef struct espl__cluster {
     espl__member_bits reload;    // their values differ from those in the values block
     espl__member_bits jumped;    // a write with ESPL_TELEPORT placed them
     espl__member_bits astray;    // found outside of the home box at the last write
-    espl__member_bits bad_local; // a value is not finite or is negative
+    espl__member_bits bad_local; // its values are not sound (espl__values_are_sound())
     espl__member_bits bad_world; // the pose or the world box is not finite
     espl__member_bits unions;    // ESPL_RENDERABLE_UNION
     espl__member_bits moved;     // they moved, or came, since `looked_at`
@@ -163,6 +163,7 @@ struct espl_renderables {
     espl__leaf *spare_leaves[ESPL__CATEGORIES]; // stb arrays, exchanged with them
     size_t counts[ESPL__CATEGORIES];            // members
     size_t union_count, bad_count;
+    espl_entity first_bad; // null where it is to be found again, or there is none
     bool has_new_order;
     size_t reserved; // arrivals that memory was reserved for
     // Lists of an update: stb arrays, kept for the next one.
@@ -180,6 +181,7 @@ struct espl_renderables {
     // Levels of detail: pages of ESPL__LOD_PAGE keys.
     espl_lods **lod_pages;
     uint32_t lod_count;
+    uint32_t known_lods; // lod_count at the last update
 };
 
 /// An update under way.
@@ -269,8 +271,10 @@ const espl__row_kind *espl__row_kind_of(espl__row_kinds *kinds, uint32_t archety
 /// Read the values of an entity that is a renderable.
 void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32_t index,
                        espl_bounds *bounds, espl_renderable *renderable);
-/// Tell whether the numbers of bounds are finite, and no half is negative.
-bool espl__bounds_are_sound(const espl_bounds *bounds);
+/// Tell whether the numbers of bounds are finite and no half is negative, whether a key has levels if it says so,
+/// and whether all flags are known.
+bool espl__values_are_sound(const espl_renderables *r, const espl_bounds *bounds,
+                            const espl_renderable *renderable);
 /// Return the stretch of a slot; NULL: 1, 1, 1. @param room  what it may be stored in.
 const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float room[3]);
 

@@ -191,7 +191,10 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     report->clusters =
         espl__array_length(r->leaves[ESPL__STILL]) + espl__array_length(r->leaves[ESPL__MOVING]);
     report->bad = r->bad_count;
-    report->first_bad = find_first_bad(r);
+    if (espl_entity_is_null(r->first_bad)) {
+        r->first_bad = find_first_bad(r);
+    }
+    report->first_bad = r->first_bad;
     report->number =
         espl__tables_publish(&r->tables, &(espl__publication){
                                              .renderables = report->renderables,
@@ -208,6 +211,7 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     r->version = world->iterations == 0 ? world->store.version : r->version;
     r->known_slots = world->forest.end;
     r->known_makings = world->forest.makings;
+    r->known_lods = r->lod_count;
     r->rebased = world->forest.rebased;
     r->last = espl__world_next_moment(world);
 }

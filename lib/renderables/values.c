@@ -4,8 +4,32 @@
 #include "lib/renderables/renderables.h"
 
 #include "lib/base/prefetch.h"
+#include "lib/renderables/visible.h"
 
 #include <string.h>
+
+static bool are_bounds_sound(const espl_bounds *bounds)
+{
+    bool is_sound = true;
+
+    for (int i = 0; i < 3; ++i) {
+        // A number minus itself is 0 unless it is not finite.
+        is_sound = is_sound && bounds->center[i] - bounds->center[i] == 0 &&
+                   bounds->half[i] - bounds->half[i] == 0 && bounds->half[i] >= 0;
+    }
+    return is_sound;
+}
+
+bool espl__values_are_sound(const espl_renderables *r, const espl_bounds *bounds,
+                            const espl_renderable *renderable)
+{
+    const uint32_t known = ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS;
+    const uint32_t key = renderable->key;
+    const bool has_levels = (key & ESPL__LOD_KEY) != 0 && key != ESPL_NO_KEY;
+
+    return are_bounds_sound(bounds) && (renderable->flags & ~known) == 0 &&
+           (!has_levels || (key & ~ESPL__LOD_KEY) < r->lod_count);
+}
 
 // A chunk whose rows are compared.
 typedef struct changed_chunk {
@@ -34,16 +58,18 @@ static void compare_row(espl_renderables *r, const changed_chunk *c, uint32_t ro
         local[k] = values->local[k][place];
     }
     // The block has zeros for numbers that are bad.
-    const bool is_box = memcmp(local, bounds, sizeof local) != 0 ||
-                        espl__has_bit(&espl__cluster_at(r, cluster)->bad_local, place) ||
-                        ((values->flags[place] ^ renderable->flags) &
-                         (ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS)) != 0;
+    const bool was_bad = espl__has_bit(&espl__cluster_at(r, cluster)->bad_local, place);
+    const bool has_same_box = memcmp(local, bounds, sizeof local) == 0;
+    const uint32_t other_flags = values->flags[place] ^ renderable->flags;
 
-    if (!is_box && values->keys[place] == renderable->key &&
-        values->user_data[place] == renderable->user_data &&
-        values->flags[place] == renderable->flags) {
+    if (has_same_box && !was_bad && other_flags == 0 && values->keys[place] == renderable->key &&
+        values->user_data[place] == renderable->user_data) {
         return;
     }
+    const bool is_box = !has_same_box || was_bad ||
+                        (other_flags & (ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS)) != 0 ||
+                        !espl__values_are_sound(r, bounds, renderable);
+
     espl__set_bit(&espl__cluster_at(r, cluster)->reload, place);
     espl__mark_dirty(r, cluster,
                      ESPL__WRITE_VALUES | (is_box ? ESPL__WRITE_BOXES | ESPL__WRITE_POSES : 0));
@@ -70,13 +96,31 @@ static void compare_chunk(espl_renderables *r, const espl__archetype *archetype,
     }
 }
 
+// Read the values of members that are bad again, because their keys may have levels now.
+static void reload_bad(espl_renderables *r)
+{
+    for (int category = 0; category < ESPL__CATEGORIES; ++category) {
+        for (size_t i = 0; i < espl__array_length(r->leaves[category]); ++i) {
+            const uint32_t number = r->leaves[category][i].cluster;
+
+            if (espl__has_bits(&espl__cluster_at(r, number)->bad_local)) {
+                espl__mark_dirty(r, number,
+                                 ESPL__WRITE_VALUES | ESPL__WRITE_BOXES | ESPL__WRITE_POSES);
+            }
+        }
+    }
+}
+
 void espl__collect_values(espl_renderables *r, espl__row_kinds *kinds, espl__update *u)
 {
     enum { AHEAD = 8 };
     const espl__store *const store = &r->world->store;
     const size_t archetypes = espl__array_length(store->archetypes);
 
-    (void)u;
+    if (r->lod_count != r->known_lods && r->bad_count != 0) {
+        reload_bad(r);
+        u->is_union_whole = true;
+    }
     // Without a write since the last update there is nothing to find, and without members nothing to compare.
     if (store->version == r->version || r->counts[ESPL__STILL] + r->counts[ESPL__MOVING] == 0) {
         return;

@@ -108,7 +108,7 @@ static bool shift_nodes(espl__edit *edit, uint32_t top, const espl__cell_shift *
         is_done =
             (slot == top || shift_kept_parts(edit, slot, shift)) &&
             (is_shown_there ? shift_shown_position(edit, slot, shift) : show_world(edit, slot));
-        has_more = forest->side_count != 0 || espl__forest_has_motion(forest);
+        has_more = espl__forest_has_sides(forest) || espl__forest_has_motion(forest);
     }
     return is_done;
 }

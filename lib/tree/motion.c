@@ -466,7 +466,8 @@ typedef struct roll_batch {
 static void roll_batched(const espl__forest *forest, roll_batch *batch)
 {
     espl_pose *const previous = forest->tracks.poses[ESPL__PREVIOUS];
-    const bool is_plain = forest->side_count == 0 && forest->tracks.poses[ESPL__BEFORE] == NULL;
+    const bool is_plain =
+        !espl__forest_has_sides(forest) && forest->tracks.poses[ESPL__BEFORE] == NULL;
 
     for (uint32_t i = 0; i < batch->count && espl__forest_is_far(forest); ++i) {
         espl__prefetch(&forest->local[batch->slots[i]]);
@@ -506,7 +507,7 @@ static void roll_block(const espl__forest *forest, roll_batch *batch, uint32_t b
     enum { MANY = ESPL__PLANE_BLOCK / 4 };
     const uint32_t first = block * ESPL__PLANE_BLOCK, left = forest->end - first;
 
-    if (espl__count_bits(changed) >= MANY && forest->side_count == 0 &&
+    if (espl__count_bits(changed) >= MANY && !espl__forest_has_sides(forest) &&
         forest->tracks.poses[ESPL__BEFORE] == NULL) {
         copy_locals(forest, first, left < ESPL__PLANE_BLOCK ? left : ESPL__PLANE_BLOCK);
         return;

@@ -61,7 +61,7 @@ static size_t blend_kept(const espl__present *present, espl__saved_kept *saved,
     const espl__forest *const forest = present->forest;
     size_t done = 0;
 
-    if (forest->side_count == 0 || present->blend.range == ESPL__BLEND_END) {
+    if (!espl__forest_has_sides(forest) || present->blend.range == ESPL__BLEND_END) {
         return 0;
     }
     for (size_t i = 0; i < count; ++i) {

@@ -73,7 +73,7 @@ static size_t list_slots(espl__present *present, uint32_t *slots, size_t room)
             room = 0;
             count += espl__count_bits(listed);
         }
-        if (forest->side_count != 0) {
+        if (espl__forest_has_sides(forest)) {
             present->kept_count += count_kept(forest, block, listed);
         }
     }

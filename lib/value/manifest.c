@@ -139,7 +139,7 @@ void espl__manifest_sides(const espl__forest *forest, const espl__area_visitor *
 {
     const uint32_t pasts = espl__tracks_past_count(&forest->tracks);
 
-    for (uint32_t tree = 0; forest->side_count != 0 && tree < forest->tree_end; ++tree) {
+    for (uint32_t tree = 0; espl__forest_has_sides(forest) && tree < forest->tree_end; ++tree) {
         espl__side *const side = espl__side_of(forest, &forest->trees[tree]);
 
         if (side != NULL) {

@@ -30,6 +30,7 @@ typedef struct seeing {
     uint32_t capacity;
     uint64_t number;
     size_t checked, updates;
+    uint32_t levels;     // keys with levels that were added
     bool ignores_before; // teleports
 } seeing;
 
@@ -104,6 +105,7 @@ static inline bool seen_is_finite(const float *numbers, size_t count)
 static inline bool seen_box(const seeing *s, espl_entity entity, float box[6])
 {
     espl_transform world;
+    espl_renderable value;
     espl_bounds bounds;
     float m[12];
 
@@ -118,7 +120,12 @@ static inline bool seen_box(const seeing *s, espl_entity entity, float box[6])
         box[3 + k] = (fabsf(row[0]) * bounds.half[0] + fabsf(row[1]) * bounds.half[1]) +
                      fabsf(row[2]) * bounds.half[2];
     }
-    return seen_is_finite(bounds.center, 3) && seen_is_finite(bounds.half, 3) &&
+    ck_ok(espl_get_component(s->world, entity, s->renderable, &value, sizeof value));
+    const bool has_levels = value.key >= UINT32_C(0x80000000) && value.key != ESPL_NO_KEY;
+
+    return (value.flags & ~(uint32_t)(ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS)) == 0 &&
+           (!has_levels || value.key - UINT32_C(0x80000000) < s->levels) &&
+           seen_is_finite(bounds.center, 3) && seen_is_finite(bounds.half, 3) &&
            bounds.half[0] >= 0 && bounds.half[1] >= 0 && bounds.half[2] >= 0 &&
            seen_is_finite(world.rotation, 8) && seen_is_finite(box, 6);
 }

@@ -40,7 +40,8 @@ static void draw_values(uint64_t *random, espl_bounds *bounds, espl_renderable *
     }
     renderable->key = test_one_in(random, 8) ? ESPL_NO_KEY : test_below(random, 5);
     renderable->user_data = test_below(random, 100);
-    renderable->flags = (test_one_in(random, 12) ? ESPL_RENDERABLE_UNION : 0u) |
+    renderable->flags = (test_one_in(random, 50) ? 4u : 0u) | // unknown
+                        (test_one_in(random, 12) ? ESPL_RENDERABLE_UNION : 0u) |
                         (test_one_in(random, 20) ? ESPL_RENDERABLE_ALWAYS : 0u);
 }
 

@@ -228,6 +228,42 @@ TEST(entity_that_is_bad_is_named_until_it_is_not)
     end();
 }
 
+// A key with the highest bit names levels; before they are added, it is bad.
+TEST(key_without_levels_and_unknown_flags_are_bad)
+{
+    const espl_lods lods = {.keys = {4}, .sizes = {10}, .count = 1};
+    const espl_renderable values[] = {
+        {UINT32_C(0x80000000), 0, 0}, {1, 0, 4}, {UINT32_C(0x80000001), 0, 0}};
+    const espl_renderable all = {1, 0, ESPL_RENDERABLE_UNION}, good = {1, 0, 0};
+    uint32_t key;
+
+    begin(NULL);
+    const espl_entity top = make(test_null, 0);
+    espl_entity below[3];
+
+    for (int i = 0; i < 3; ++i) {
+        below[i] = make(top, 10 * (float)(i + 1));
+    }
+    ck_ok(espl_set_component(w, top, s.renderable, &all, sizeof all));
+    ck_assert_uint_eq(see(&s).bad, 0);
+    for (int i = 2; i >= 0; --i) {
+        ck_ok(espl_set_component(w, below[i], s.renderable, &values[i], sizeof values[i]));
+        ck_assert_uint_eq(see(&s).first_bad.index, below[i].index);
+    }
+    ck_assert_uint_eq(see(&s).bad, 3);
+    ck_ok(espl_renderables_add_lods(s.renderables, &lods, &key));
+    s.levels = 1;
+    ck_assert_uint_eq(key, values[0].key);
+    ck_assert_uint_eq(see(&s).bad, 2); // it has levels without a write of it
+    ck_assert_uint_eq(see(&s).first_bad.index, below[1].index);
+    ck_ok(espl_renderables_add_lods(s.renderables, &lods, &key));
+    s.levels = 2;
+    ck_assert_uint_eq(see(&s).bad, 1);
+    ck_ok(espl_set_component(w, below[1], s.renderable, &good, sizeof good));
+    ck_assert_uint_eq(see(&s).bad, 0);
+    end();
+}
+
 TEST(world_that_overflows_is_bad_until_it_comes_back)
 {
     begin(NULL);
@@ -510,6 +546,34 @@ TEST(many_renderables_exist_at_a_time)
 }
 
 // --- Jumps ---
+
+// Every second node of a chain is placed with ESPL_TELEPORT.
+TEST(jumps_below_jumps_have_no_pose_before)
+{
+    enum { DEPTH = 12 };
+    espl_entity chain[DEPTH];
+
+    begin(NULL);
+    for (int i = 0; i < DEPTH; ++i) {
+        chain[i] = make(i != 0 ? chain[i - 1] : test_null, 1);
+    }
+    (void)see(&s);
+    for (int i = 2; i < DEPTH; i += 2) {
+        const espl_transform local = test_at(2, 0, 0);
+
+        ck_ok(espl_write_one(
+            w, chain[i], (espl_write_kind)(ESPL_WRITE_LOCAL_TRANSFORM | ESPL_TELEPORT), &local));
+    }
+    s.ignores_before = true;
+    (void)see(&s);
+    for (int i = 0; i < DEPTH; ++i) {
+        const mirrored m = find(chain[i]);
+
+        ck_assert_float_eq(m.entry->before->poses[m.place].position[0],
+                           m.entry->poses->poses[m.place].position[0]);
+    }
+    end();
+}
 
 TEST(entity_that_jumps_has_no_pose_before)
 {
