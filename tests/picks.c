@@ -284,7 +284,7 @@ espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind)
         return (espl_write_value){.transform = value};
     }
     if (model_is_of_cell(kind)) {
-        return pick_place_data(tape, kind, draw_bits(&tape->draw));
+        return place_value(tape->model.cell_size, kind, draw_bits(&tape->draw));
     }
     espl_write_value data = data_of(&value, form_type(kind));
     if (draw_one_in(&tape->draw, 64)) {

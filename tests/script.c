@@ -6,6 +6,7 @@
 #include "tests/asserts.h"
 #include "tests/fixture.h"
 #include "tests/forms.h"
+#include "tests/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -333,14 +334,18 @@ static espl_write_value any_value(uint64_t *random, espl_write_kind kind)
 }
 
 // Flags are drawn apart, so that the rest of the script stays as it is.
-static void flag_write(script_line *line, uint64_t aside)
+static void flag_write(const espl_world *world, script_line *line, uint64_t aside)
 {
     const espl_write_kind kind = form_any_flag(line->write, &aside);
 
     if (test_plain_kind(kind) >= TEST_KINDS) {
         line->value = any_value(&aside, kind);
     }
-    line->write = kind;
+    espl_write write = {line->target.entity, kind, line->value};
+
+    place_sometimes(world, &write, &aside);
+    line->write = write.kind;
+    line->value = write.value;
 }
 
 static espl_keep any_stay(uint64_t *random)
@@ -355,7 +360,7 @@ static void fill_line(writer *w, script_line *line)
     line->target = line->kind == SCRIPT_INSTANTIATE ? some_source(w) : somebody(w);
     line->write = (espl_write_kind)test_below(random, TEST_KINDS);
     line->value = any_value(random, line->write);
-    flag_write(line, w->random ^ 0x666c6167);
+    flag_write(w->s->world, line, w->random ^ 0x666c6167);
     line->transform = any_transform(random);
     line->options = (espl_attach_options){.position = any_stay(random),
                                           .rotation = any_stay(random),

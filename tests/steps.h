@@ -36,7 +36,10 @@ void side_compare_looks(const test_side *side, const test_tape *tape, uint32_t n
 void pick_place_step(const test_tape *tape, uint64_t *random, operation *out);
 /// Make a kind of write one of a cell or of an absolute position, where the tape has these.
 espl_write_kind pick_place_kind(const test_tape *tape, espl_write_kind kind, uint64_t *random);
-espl_write_value pick_place_data(const test_tape *tape, espl_write_kind kind, uint64_t random);
+/// Draw the value of such a kind.
+espl_write_value place_value(float cell_size, espl_write_kind kind, uint64_t random);
+/// Make a write one of a cell or of an absolute position, now and then and in a world with cells.
+void place_sometimes(const espl_world *world, espl_write *write, uint64_t *random);
 espl_status side_move(const test_side *side, const operation *operation);
 espl_status side_recenter(const test_side *side, const test_tape *tape, const operation *operation);
 /// Compare the cell and the absolute position of a living node.

@@ -88,13 +88,13 @@ static double pick_absolute(float size, uint64_t *random)
     return cells * unit + (double)test_between(random, -0.6f, 0.6f) * unit;
 }
 
-espl_write_value pick_place_data(const test_tape *tape, espl_write_kind kind, uint64_t random)
+espl_write_value place_value(float cell_size, espl_write_kind kind, uint64_t random)
 {
     espl_write_value value = {.transform = espl_transform_identity()};
 
     for (int i = 0; i < 3; ++i) {
         const int32_t cell = pick_cell(&random);
-        const double at = pick_absolute(tape->model.cell_size, &random);
+        const double at = pick_absolute(cell_size, &random);
 
         if (kind == ESPL_WRITE_CELL) {
             memcpy((unsigned char *)&value + (size_t)i * sizeof cell, &cell, sizeof cell);
@@ -103,6 +103,16 @@ espl_write_value pick_place_data(const test_tape *tape, espl_write_kind kind, ui
         }
     }
     return value;
+}
+
+void place_sometimes(const espl_world *world, espl_write *write, uint64_t *random)
+{
+    const float cell_size = espl_get_cell_size(world);
+
+    if (cell_size != 0 && test_one_in(random, 6)) {
+        write->kind = test_one_in(random, 2) ? ESPL_WRITE_CELL : ESPL_WRITE_ABSOLUTE_POSITION;
+        write->value = place_value(cell_size, write->kind, test_random(random));
+    }
 }
 
 // --- A side ---

@@ -6,6 +6,7 @@
 #include "tests/runner.h"
 #include "tests/schedule.h"
 #include "tests/script.h"
+#include "tests/steps.h"
 #include "tests/ticks.h"
 #include "tests/world/parallel.h"
 
@@ -37,6 +38,7 @@ typedef struct scene {
     uint32_t cost;                 // of a job, as test_cut_jobs(); 0: as ever
     uint64_t (*act)(play *p);      // what it came to but for the world
     uint64_t ticks;                // seed of its motion; 0: none
+    float cells;                   // their size; 0: none
 } scene;
 
 static uint64_t hash_report(espl_report *report)
@@ -54,7 +56,10 @@ static espl_write any_write(play *p)
 {
     const espl_write_kind kind = (espl_write_kind)test_below(&p->random, TEST_KINDS);
 
-    return write_ordinary(any_of(p), form_any_flag(kind, &p->random), &p->random);
+    espl_write write = write_ordinary(any_of(p), form_any_flag(kind, &p->random), &p->random);
+
+    place_sometimes(p->world, &write, &p->random);
+    return write;
 }
 
 static espl_command_buffer *commands_of(play *p, espl_recorder **recorder)
@@ -216,22 +221,24 @@ static uint64_t act_rows_top_down(play *p)
 }
 
 static const scene scenes[] = {
-    {"mixed", 0, 0, 900, 2600, 0, 0, act_script, 0},
-    {"cut", 0, 0, 900, 1600, 0, 64, act_script, 0},
-    {"many", 0, 0, 900, 8400, 0, 0, act_script, 0},
-    {"moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves, 0},
-    {"spawns", 400, 3, 0, 0, 0, 256, act_spawns, 0},
-    {"recorded writes", 100, 8, 0, 0, 0, 512, act_recorded_writes, 0},
-    {"recorded writes to few", 2, 700, 0, 0, 0, 128, act_recorded_writes, 0},
-    {"batch", 300, 8, 0, 0, 0, 512, act_batch, 0},
-    {"batch to few", 2, 1200, 0, 0, 0, 256, act_batch, 0},
-    {"giant", 1, 1500, 0, 0, 0, 128, act_giant_writes, 0},
-    {"ticking script", 0, 0, 900, 1600, 0, 64, act_script, 3},
-    {"ticking batch", 300, 8, 0, 0, 0, 256, act_batch, 7},
-    {"ticking giant", 1, 1500, 0, 0, 0, 128, act_giant_writes, 1},
-    {"ticking moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves, 5},
-    {"rows", 60, 8, 0, 0, 0, 0, act_rows, 0},
-    {"rows, parents first", 90, 3, 0, 0, 0, 0, act_rows_top_down, 0},
+    {"mixed", 0, 0, 900, 2600, 0, 0, act_script, 0, 0},
+    {"cut", 0, 0, 900, 1600, 0, 64, act_script, 0, 0},
+    {"many", 0, 0, 900, 8400, 0, 0, act_script, 0, 0},
+    {"moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves, 0, 0},
+    {"spawns", 400, 3, 0, 0, 0, 256, act_spawns, 0, 0},
+    {"recorded writes", 100, 8, 0, 0, 0, 512, act_recorded_writes, 0, 0},
+    {"recorded writes to few", 2, 700, 0, 0, 0, 128, act_recorded_writes, 0, 0},
+    {"batch", 300, 8, 0, 0, 0, 512, act_batch, 0, 0},
+    {"batch to few", 2, 1200, 0, 0, 0, 256, act_batch, 0, 0},
+    {"giant", 1, 1500, 0, 0, 0, 128, act_giant_writes, 0, 0},
+    {"ticking script", 0, 0, 900, 1600, 0, 64, act_script, 3, 0},
+    {"ticking batch", 300, 8, 0, 0, 0, 256, act_batch, 7, 0},
+    {"ticking giant", 1, 1500, 0, 0, 0, 128, act_giant_writes, 1, 0},
+    {"ticking moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves, 5, 0},
+    {"rows", 60, 8, 0, 0, 0, 0, act_rows, 0, 0},
+    {"rows, parents first", 90, 3, 0, 0, 0, 0, act_rows_top_down, 0, 0},
+    {"script in cells", 0, 0, 900, 1600, 0, 64, act_script, 3, 64},
+    {"batch in cells", 300, 8, 0, 0, 0, 512, act_batch, 0, 64},
 };
 enum { SCENES = sizeof scenes / sizeof *scenes };
 
@@ -245,6 +252,7 @@ static uint64_t run(const scene *sc, script *lines, test_schedule *schedule)
     play p = {.random = SEED, .lines = lines};
 
     schedule_begin(schedule);
+    test_world_cells(sc->cells);
     test_world_begin(&p.test, TAG, &executor);
     p.world = p.test.world;
     if (sc->cost != 0) {

@@ -9,9 +9,11 @@
 #include "tests/gauge.h"
 #include "tests/runner.h"
 #include "tests/script.h"
+#include "tests/steps.h"
 #include "tests/ticks.h"
 #include "tests/world/parallel.h"
 
+#include <espalier/far.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +75,8 @@ static void life_begin(life *l, const espl_executor *executor)
     const espl_world_def def = {.allocator = gauge_allocator(&l->memory),
                                 .hooks = test_hooks_of(&l->hooks),
                                 .executor = *executor,
-                                .tag = TAG};
+                                .tag = TAG,
+                                .cell_size = 256};
     ck_ok(espl_world_create(&def, &l->world));
     cut_small(l->world);
     script_world_begin(&l->actors, l->world, 1, 1);
@@ -223,11 +226,17 @@ static void write_kept(const soak *s, life *l, uint64_t random)
         const espl_write_kind kind = (espl_write_kind)test_below(&random, TEST_KINDS);
 
         writes[i] = write_ordinary(s->kept[i].entity, form_any_flag(kind, &random), &random);
+        place_sometimes(l->world, &writes[i], &random);
         if (i % 8 == 0) {
             (void)!form_write(l->world, &writes[i], FORM_FUNCTION);
         }
     }
     ck_assert_int_ge(espl_write_batch(l->world, writes, KEPT, NULL), 0);
+    // A root at an end of the range of cells stays where it is.
+    const espl_status status = espl_rebase(l->world, (int32_t[3]){1, -1, 0}, NULL);
+
+    ck_assert(status >= 0 || status == ESPL_ERR_RANGE);
+    ck_assert_int_ge(espl_recenter(l->world, 1, NULL), 0);
 }
 
 // --- Structure of a frame ---
