@@ -75,7 +75,7 @@ espl_write_kind pick_place_kind(const test_tape *tape, espl_write_kind kind, uin
 // An absolute coordinate: in a cell near the origin or far from it, on an edge, or nowhere.
 static double pick_absolute(float size, uint64_t *random)
 {
-    static const double odd[] = {INFINITY, 1e300, 4e38, -1e39, 0, -0.0};
+    static const double odd[] = {(double)INFINITY, 1e300, 4e38, -1e39, 0, -0.0};
     const double unit = size != 0 ? (double)size : 100;
     const double cells = (double)pick_cell(random);
 
