@@ -379,8 +379,8 @@ static bool nearest_cell(const espl__forest *forest, uint32_t root, espl__cell *
     bool is_found = true;
 
     for (int i = 0; i < 3 && is_found; ++i) {
-        is_found = add_nearest(cell.at[i], (double)position[i] / (double)forest->cell_size,
-                               &out->at[i]);
+        is_found =
+            add_nearest(cell.at[i], (double)position[i] / (double)forest->cell_size, &out->at[i]);
     }
     return is_found;
 }
@@ -438,7 +438,7 @@ static bool stays_finite(const espl__forest *forest, uint32_t slot,
 
 // Tell whether the coordinates of all nodes stay finite. A sum is finite if no number is so large that it
 // reaches the last bit of the largest float.
-static bool stay_finite(const espl__forest *forest, const float offset[ESPL__LEAST 3])
+bool espl__forest_can_rebase(const espl__forest *forest, const float offset[ESPL__LEAST 3])
 {
     const float harmless = 1e31f;
     bool is_finite = true;
@@ -452,47 +452,49 @@ static bool stay_finite(const espl__forest *forest, const float offset[ESPL__LEA
     return is_finite;
 }
 
-bool espl__forest_can_rebase(const espl__forest *forest, espl__cell cells,
-                             const float offset[ESPL__LEAST 3])
-{
-    bool can = stay_finite(forest, offset);
-
-    if ((cells.at[0] | cells.at[1] | cells.at[2]) == 0) {
-        return can;
-    }
-    for (uint32_t tree = 0; tree < forest->tree_end && can; ++tree) {
-        const espl__tree *const t = &forest->trees[tree];
-
-        prefetch_root(forest, tree, forest->tracks.cells, sizeof *forest->tracks.cells);
-        for (uint32_t root = t->capacity != 0 ? first_root(forest, t) : t->base + t->used;
-             root < t->base + t->used; root = root_after(forest, t, root)) {
-            for (int i = 0; i < 3; ++i) {
-                const int64_t sum = (int64_t)forest->tracks.cells[root].at[i] + cells.at[i];
-
-                can = can && sum >= INT32_MIN && sum <= INT32_MAX;
-            }
-        }
-    }
-    return can;
-}
-
-void espl__forest_rebase_cells(espl__forest *forest, espl__cell cells)
+// Add a cell to that of each root. A sum outside of 32 bits wraps, so that a pass with the negated cell takes
+// all back. Where no root is marked, the root of a settled tree is found by the header of the tree alone.
+// @return whether no sum wrapped.
+static bool add_to_cells(const espl__forest *forest, espl__cell by, bool has_marked)
 {
     espl__cell *const all = forest->tracks.cells;
+    uint32_t wrapped = 0;
 
-    forest->rebased = espl__cell_sum(forest->rebased, cells);
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         const espl__tree *const t = &forest->trees[tree];
+        const uint32_t end = t->base + t->used;
+        const bool is_known = !has_marked && espl__tree_is_single(forest, t);
 
-        prefetch_root(forest, tree, all, sizeof *all);
-        for (uint32_t root = t->capacity != 0 ? first_root(forest, t) : t->base + t->used;
-             root < t->base + t->used; root = root_after(forest, t, root)) {
+        if (tree + ROOTS_AHEAD < forest->tree_end) {
+            espl__prefetch_element(all, forest->trees[tree + ROOTS_AHEAD].base, sizeof *all);
+        }
+        for (uint32_t root = t->capacity == 0 ? end
+                             : is_known       ? t->base
+                                              : first_root(forest, t);
+             root < end; root = is_known ? end : root_after(forest, t, root)) {
+            const espl__cell old = all[root], sum = espl__cell_sum(old, by);
+
+            // A sum wraps where its sign differs from those of both numbers.
             for (int i = 0; i < 3; ++i) {
-                all[root].at[i] += cells.at[i];
+                wrapped |= (uint32_t)((old.at[i] ^ sum.at[i]) & (by.at[i] ^ sum.at[i]));
             }
+            all[root] = sum;
             espl__tracks_mark(&forest->tracks, ESPL__PLANE_CELL, root);
         }
     }
+    return wrapped >> 31 == 0;
+}
+
+bool espl__forest_rebase_cells(espl__forest *forest, espl__cell cells, bool has_marked)
+{
+    static const espl__cell none;
+
+    if (!add_to_cells(forest, cells, has_marked)) {
+        (void)add_to_cells(forest, espl__cell_difference(none, cells), has_marked);
+        return false;
+    }
+    forest->rebased = espl__cell_sum(forest->rebased, cells);
+    return true;
 }
 
 void espl__forest_rebase_offset(espl__forest *forest, espl__context *context,

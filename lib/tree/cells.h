@@ -101,11 +101,12 @@ void espl__tree_change_cell(espl__forest *forest, espl__context *context, uint32
 /// @return false: a cell would be out of range, and the tree stays where it is.
 bool espl__forest_recenter(espl__forest *forest, espl__context *context, float limit,
                            size_t *count);
-/// Tell whether each tree can be moved by cells and by an offset: cells and coordinates stay in their ranges.
-bool espl__forest_can_rebase(const espl__forest *forest, espl__cell cells,
-                             const float offset[ESPL__LEAST 3]);
+/// Tell whether the coordinates of all nodes stay finite where an offset is added.
+bool espl__forest_can_rebase(const espl__forest *forest, const float offset[ESPL__LEAST 3]);
 /// Move all trees by cells: nothing else of them changes.
-void espl__forest_rebase_cells(espl__forest *forest, espl__cell cells);
+/// @param has_marked  some roots have ESPL__SLOT_MARK.
+/// @return false: a cell would leave the range of 32 bits. All cells are as they were then.
+bool espl__forest_rebase_cells(espl__forest *forest, espl__cell cells, bool has_marked);
 /// Move all trees by an offset, as a batch of ESPL_WRITE_TRANSLATE_WORLD | ESPL_CARRY of all roots, and of
 /// all absolute coordinates of members, would.
 void espl__forest_rebase_offset(espl__forest *forest, espl__context *context,

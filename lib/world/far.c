@@ -36,32 +36,36 @@ static void mark_roots(espl_world *world, const espl__archetype *archetype, bool
 }
 
 // Set or clear ESPL__SLOT_MARK of the roots that are prefabs, which stay where they are.
-static void mark_prefabs(espl_world *world, bool is_marked)
+// @return whether there are prefabs.
+static bool mark_prefabs(espl_world *world, bool is_marked)
 {
     const espl__store *const store = &world->store;
     const size_t archetypes = espl__array_length(store->archetypes);
+    bool has_one = false;
 
     for (uint32_t a = 0; a < archetypes; ++a) {
         if (store->archetypes[a].count != 0 && espl__archetype_has(store, a, ESPL_PREFAB)) {
             mark_roots(world, &store->archetypes[a], is_marked);
+            has_one = true;
         }
     }
+    return has_one;
 }
 
 // --- Calls ---
 
-// Begin and end a change of all trees.
-static void begin_places(espl_world *world)
+// Begin and end a change of all trees. @return whether there are prefabs, which stay where they are.
+static bool begin_places(espl_world *world)
 {
     espl__heap_forbid(&world->heap);
-    mark_prefabs(world, true);
+    return mark_prefabs(world, true);
 }
 
 static espl_status end_places(espl_world *world, espl_status status)
 {
     espl__forest *const forest = &world->forest;
 
-    mark_prefabs(world, false);
+    (void)mark_prefabs(world, false);
     espl__heap_allow(&world->heap);
     return status >= 0 && forest->context.has_overflowed && espl__is_still_overflowed(forest)
                ? ESPL_OVERFLOW
@@ -96,12 +100,11 @@ static espl_status rebase_world(espl_world *world, const moving *by)
     if (has_cells(by) && !espl__forest_has_cells(forest)) {
         return ESPL_ERR_UNSUPPORTED;
     }
-    begin_places(world);
-    if (!espl__forest_can_rebase(forest, by->cells, by->offset)) {
+    const bool has_prefabs = begin_places(world);
+
+    if (!espl__forest_can_rebase(forest, by->offset) ||
+        (has_cells(by) && !espl__forest_rebase_cells(forest, by->cells, has_prefabs))) {
         return end_places(world, ESPL_ERR_RANGE);
-    }
-    if (has_cells(by)) {
-        espl__forest_rebase_cells(forest, by->cells);
     }
     if (has_offset(by)) {
         espl__tree_batch batch = {0};
@@ -146,7 +149,7 @@ static espl_status recenter_world(espl_world *world, float limit, size_t *count)
     if (world->is_playing) {
         return ESPL_ERR_BUSY;
     }
-    begin_places(world);
+    (void)begin_places(world);
     const bool is_done = espl__forest_recenter(forest, &forest->context, limit, count);
     const espl_status status = end_places(world, ESPL_OK);
 

@@ -192,7 +192,7 @@ TEST(both_hashes_know_originals)
 
 TEST(many_links_are_found_and_a_compaction_frees_the_rest)
 {
-    const uint32_t count = test_fitting(test_scaled(100000), 10);
+    const uint32_t count = test_fitting(test_scaled(1000000), 10);
     espl_entity *const entities = test_array(count, sizeof *entities);
     uint64_t random = 3;
 
