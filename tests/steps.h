@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Motion, presents, watches, renderables, counterparts and cells in tapes: operations of their own, flags of writes,
-// and the comparison of what two sides keep of the past. Each family of steps is in the tapes of some seeds.
+// Motion, presents, watches, renderables, counterparts and cells in tapes: operations of their own, flags of
+// writes, and the comparison of what two sides keep of the past. Each family of steps is in the tapes of some
+// seeds.
 #ifndef ESPALIER_TESTS_STEPS_H
 #define ESPALIER_TESTS_STEPS_H
 

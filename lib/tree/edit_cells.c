@@ -72,7 +72,8 @@ static bool show_world(espl__edit *edit, uint32_t slot)
     return true;
 }
 
-// Shift what is shown of a node, so that it is shown where it was: the old position is appended to the undo log.
+// Shift what is shown of a node, so that it is shown where it was. The old position is appended to the undo
+// log.
 static bool shift_shown_position(espl__edit *edit, uint32_t slot, const espl__cell_shift *shift)
 {
     espl__forest *const forest = edit->forest;
