@@ -141,8 +141,8 @@ typedef struct espl_renderables_report {
     size_t rewritten;        ///< clusters whose poses were written anew
     size_t refiled, waiting; ///< renderables moved to another cluster; those to be moved later
     /// Entities that would be renderables, but a number of their components or of their world transform is not
-    /// finite, a half is negative, a flag is unknown, or the key has the highest bit, is not ESPL_NO_KEY and was
-    /// not made by espl_renderables_add_lods(). No camera sees them.
+    /// finite, a half is negative, a flag is unknown, or the key has the highest bit, is not ESPL_NO_KEY and
+    /// was not made by espl_renderables_add_lods(). No camera sees them.
     size_t bad;
     espl_entity first_bad; ///< of them the one with the lowest index; null: none
     uint64_t number;       ///< of the mirror: ascends by 1, from 1
@@ -351,9 +351,9 @@ ESPL_API espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror,
 ESPL_API const espl_group *espl_visible_groups(const espl_visible *visible, size_t camera,
                                                size_t *count);
 
-/// Write what a camera sees, in the order of its groups. Poses are read from the mirror, which must be valid: the
-/// reader did not acquire another one, where readers is 0 no update followed, and its renderables exist. With
-/// more than 256 renderables at a time the library does not know it of some of them.
+/// Write what a camera sees, in the order of its groups. Poses are read from the mirror, which must be valid:
+/// the reader did not acquire another one, where readers is 0 no update followed, and its renderables exist.
+/// With more than 256 renderables at a time the library does not know it of some of them.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, no such camera, a stride that is too small or no multiple of 4, no
 ///         such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the mirror ended).
 ESPL_API espl_status espl_visible_write(const espl_visible *visible, size_t camera,

@@ -360,8 +360,8 @@ static void list_jumps(espl_renderables *r)
         const uint32_t top = r->jumps[i];
         bool goes_down = true;
 
-        // The mark of a slot outlives its node. What is below a slot that jumped is listed with that, so that no
-        // slot is visited for each one above it.
+        // The mark of a slot outlives its node. What is below a slot that jumped is listed with that, so that
+        // no slot is visited for each one above it.
         for (uint32_t slot = espl__slot_has_node(forest, top) ? top : ESPL__NO_SLOT;
              slot != ESPL__NO_SLOT; slot = espl__next_in_walk(forest, slot, top, goes_down)) {
             const uint32_t member = r->member_of[slot];

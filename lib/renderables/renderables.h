@@ -271,8 +271,8 @@ const espl__row_kind *espl__row_kind_of(espl__row_kinds *kinds, uint32_t archety
 /// Read the values of an entity that is a renderable.
 void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32_t index,
                        espl_bounds *bounds, espl_renderable *renderable);
-/// Tell whether the numbers of bounds are finite and no half is negative, whether a key has levels if it says so,
-/// and whether all flags are known.
+/// Tell whether the numbers of bounds are finite and no half is negative, whether a key has levels if it says
+/// so, and whether all flags are known.
 bool espl__values_are_sound(const espl_renderables *r, const espl_bounds *bounds,
                             const espl_renderable *renderable);
 /// Return the stretch of a slot; NULL: 1, 1, 1. @param room  what it may be stored in.
