@@ -282,8 +282,7 @@ void contest_report_medians(struct contest *contest, size_t things, const char *
     }
 }
 
-// Return the median of a part; 0 where it was not measured.
-static double part_median(const struct contestant *who, const char *name)
+double contest_part_median(const struct contestant *who, const char *name)
 {
     for (size_t i = 0; i < who->part_count; ++i) {
         if (strcmp(who->parts[i].name, name) == 0) {
@@ -297,7 +296,7 @@ static void report_part_quotient(struct contest *contest, const struct contestan
                                  const char *part, const char *divisor_name, double divisor,
                                  size_t nodes)
 {
-    const double median = part_median(who, part);
+    const double median = contest_part_median(who, part);
     char unit[CONTEST_UNIT_SIZE];
 
     snprintf(unit, sizeof unit, "%s/%s", part, divisor_name);
@@ -313,7 +312,8 @@ void contest_report_quotient_of_parts(struct contest *contest, const char *part,
         const struct contestant *const who = &contest->contestants[i];
 
         if (who->plays) {
-            report_part_quotient(contest, who, part, divisor, part_median(who, divisor), nodes);
+            report_part_quotient(contest, who, part, divisor, contest_part_median(who, divisor),
+                                 nodes);
         }
     }
 }
@@ -326,9 +326,10 @@ void contest_report_excess_of_part(struct contest *contest, const struct contest
         const struct contestant *const who = &contest->contestants[i];
 
         if (who->plays) {
-            const double excess = part_median(who, part) - part_median(&copy->contestants[i], part);
+            const double excess =
+                contest_part_median(who, part) - contest_part_median(&copy->contestants[i], part);
 
-            contest_report(contest, who, excess / part_median(who, divisor), unit,
+            contest_report(contest, who, excess / contest_part_median(who, divisor), unit,
                            contest_checksum(who, nodes));
         }
     }

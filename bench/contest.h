@@ -133,6 +133,8 @@ void contest_report_parts(struct contest *contest, const struct contestant *who,
                           const char *unit, uint64_t checksum);
 /// Report everyone's median, and those of parts, divided by a number of things done in each frame.
 void contest_report_medians(struct contest *contest, size_t things, const char *unit, size_t nodes);
+/// Return the median of a part; 0 where it was not measured.
+double contest_part_median(const struct contestant *who, const char *name);
 /// Report the median of a part divided by that of another one, of everyone who tells both.
 void contest_report_quotient_of_parts(struct contest *contest, const char *part,
                                       const char *divisor, size_t nodes);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Load `cull`: what cameras see of nodes that rest, in groups of one key, with a matrix of each written. A
-// narrow camera sees about 0.5 % of them, a wide one a third.
-#include "bench/loads/load.h"
+// narrow camera sees about 0.5 % of them, a wide one a third. `x calls` divides the time for four cameras by
+// that of four calls for one. Worlds of the shapes `aged-` have moved before: see cull_aged.c.
+#include "bench/loads/cull.h"
 
 #include "bench/blocks.h"
 #include "bench/checksum.h"
@@ -9,15 +10,7 @@
 
 #include <math.h>
 
-enum { cull_seed = 143, CAMERAS = 4 };
-
-struct cull_state {
-    size_t nodes;
-    struct scheme_camera cameras[CAMERAS];
-    size_t camera_count;
-    struct scheme_sight sights[CAMERAS];
-    uint64_t seen; ///< By the cameras of a frame.
-};
+enum { cull_seed = 143 };
 
 // Looks along -Z from a distance of the center; `slope` of the sides.
 static struct scheme_camera camera_at(double x, double away, double slope)
@@ -35,10 +28,8 @@ static struct scheme_camera camera_at(double x, double away, double slope)
     return camera;
 }
 
-static void set_cameras(struct cull_state *state, const char *name)
+static void set_cameras(struct cull_state *state, const char *name, double sides)
 {
-    const double sides = ROOT_SIDE / 2;
-
     state->camera_count = 1;
     if (strstr(name, "narrow") != NULL) {
         state->cameras[0] = camera_at(0, 1.1 * sides, 0.057);
@@ -47,10 +38,10 @@ static void set_cameras(struct cull_state *state, const char *name)
     } else if (strstr(name, "all") != NULL) {
         state->cameras[0] = camera_at(0, 10 * sides, 1);
     } else {
-        for (int i = 0; i < CAMERAS; ++i) {
+        for (int i = 0; i < CULL_CAMERAS; ++i) {
             state->cameras[i] = camera_at((i - 1.5) * sides / 2, 1.1 * sides, 0.1);
         }
-        state->camera_count = CAMERAS;
+        state->camera_count = CULL_CAMERAS;
     }
 }
 
@@ -67,6 +58,15 @@ static void play(void *load, struct contestant *who)
     who->scheme->cull(who->world, state->cameras, state->sights, state->camera_count);
 }
 
+static void play_one_by_one(void *load, struct contestant *who)
+{
+    struct cull_state *const state = load;
+
+    for (size_t i = 0; i < state->camera_count; ++i) {
+        who->scheme->cull(who->world, &state->cameras[i], &state->sights[i], 1);
+    }
+}
+
 // A sum of the checksums of all matrices, because schemes have the nodes of a key in orders of their own. All
 // frames are alike.
 static void settle(void *load, struct contestant *who)
@@ -77,19 +77,39 @@ static void settle(void *load, struct contestant *who)
     if (who->frame > 0) {
         return;
     }
-    state->seen = 0;
     for (size_t i = 0; i < state->camera_count; ++i) {
         const struct scheme_sight *const sight = &state->sights[i];
 
         for (size_t k = 0; k < sight->count; ++k) {
             sum += checksum_add(checksum_begin() + i, sight->matrices[k], sizeof *sight->matrices);
         }
-        state->seen += sight->count;
     }
     who->readings = checksum_add(who->readings, &sum, sizeof sum);
 }
 
-static void furnish_all(const struct contest *contest, size_t nodes, uint32_t keys)
+const struct contest_steps cull_steps = {prepare, play, settle};
+static const struct contest_steps one_by_one = {prepare, play_one_by_one, settle};
+
+struct cull_state cull_begin(const char *name, double sides, size_t nodes)
+{
+    struct cull_state state;
+
+    memset(&state, 0, sizeof state);
+    set_cameras(&state, name, sides);
+    for (size_t i = 0; i < state.camera_count; ++i) {
+        state.sights[i].matrices = block_new(nodes, sizeof *state.sights[i].matrices);
+    }
+    return state;
+}
+
+void cull_end(const struct cull_state *state)
+{
+    for (size_t i = 0; i < state->camera_count; ++i) {
+        free(state->sights[i].matrices);
+    }
+}
+
+void cull_furnish(const struct contest *contest, size_t nodes, uint32_t keys)
 {
     struct scheme_look *const looks = block_new(nodes, sizeof *looks);
     struct draw draw = draw_begin(cull_seed, 0);
@@ -110,35 +130,79 @@ static void furnish_all(const struct contest *contest, size_t nodes, uint32_t ke
     free(looks);
 }
 
-static void run(struct contest *contest, const struct load_case *at)
+struct contest_plan cull_plan(size_t nodes)
 {
-    struct forest forest = forest_create(at->shape);
-    struct cull_state state = {.nodes = forest.count};
-    const struct contest_plan plan =
-        forest.count <= 100000
-            ? (struct contest_plan){.lead_in = 1, .turns = 7, .warm = 3, .timed = 15}
-            : (struct contest_plan){.lead_in = 1, .turns = 5, .warm = 1, .timed = 5};
-    const struct contest_steps steps = {prepare, play, settle};
+    return nodes <= 100000 ? (struct contest_plan){.lead_in = 1, .turns = 7, .warm = 3, .timed = 15}
+                           : (struct contest_plan){.lead_in = 1, .turns = 5, .warm = 1, .timed = 5};
+}
+
+// Measure beside the same contestants with a call for each camera, which play in the same worlds.
+static void run_beside_calls(struct contest *contest, struct cull_state *state,
+                             const struct contest_plan *plan, size_t nodes)
+{
+    const struct contest_plan turn = {.turns = 1, .warm = plan->warm, .timed = plan->timed};
+    struct contest calls = contest_copy(contest);
+
+    contest_alternate(contest, &(struct contest_plan){.lead_in = plan->lead_in}, &cull_steps,
+                      state);
+    for (unsigned i = 0; i < plan->turns; ++i) {
+        contest_alternate(&calls, &turn, &one_by_one, state);
+        contest_alternate(contest, &turn, &cull_steps, state);
+    }
+    cull_report(contest, &calls, "x calls", nodes);
+    for (size_t i = 0; i < calls.count; ++i) {
+        calls.contestants[i].world = NULL; // of the other contest
+    }
+    contest_copy_end(&calls);
+}
+
+void cull_report(struct contest *contest, const struct contest *other, const char *quotient,
+                 size_t nodes)
+{
     enum { ns_of_us = 1000 };
 
-    set_cameras(&state, at->name);
-    for (size_t i = 0; i < state.camera_count; ++i) {
-        state.sights[i].matrices = block_new(forest.count, sizeof *state.sights[i].matrices);
+    contest_report_medians(contest, ns_of_us, "us/cull", nodes);
+    for (size_t i = 0; other != NULL && i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            contest_report_quotient(contest, other, who, quotient,
+                                    contest_checksum(&other->contestants[i], nodes));
+        }
     }
+}
+
+static bool is_aged(const struct load_case *at)
+{
+    return strstr(at->name, "aged-") != NULL;
+}
+
+static void run(struct contest *contest, const struct load_case *at)
+{
+    if (is_aged(at)) {
+        cull_run_aged(contest, at);
+        return;
+    }
+    struct forest forest = forest_create(at->shape);
+    struct cull_state state = cull_begin(at->name, ROOT_SIDE / 2, forest.count);
+    const struct contest_plan plan = cull_plan(forest.count);
+
     contest_build(contest, &forest);
-    furnish_all(contest, forest.count, at->amount);
-    contest_alternate(contest, &plan, &steps, &state);
-    contest_report_medians(contest, ns_of_us, "us/cull", forest.count);
-    for (size_t i = 0; i < state.camera_count; ++i) {
-        free(state.sights[i].matrices);
+    cull_furnish(contest, forest.count, at->amount);
+    if (state.camera_count > 1) {
+        run_beside_calls(contest, &state, &plan, forest.count);
+    } else {
+        contest_alternate(contest, &plan, &cull_steps, &state);
+        cull_report(contest, NULL, NULL, forest.count);
     }
+    cull_end(&state);
     forest_destroy(&forest);
 }
 
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
-    (void)at;
-    return scheme->cull != NULL;
+    return scheme->cull != NULL &&
+           (!is_aged(at) || (scheme->change != NULL && scheme->publish != NULL));
 }
 
 // The amount is the number of keys.
@@ -162,6 +226,12 @@ static const struct load_case cases[] = {
     {"50000x20-all-k64", {50000, 20, 3}, 64, false},
     {"50000x20-all-k4096", {50000, 20, 3}, 4096, false},
     {"50000x20-four-k64", {50000, 20, 3}, 64, false},
+    {"5000x20-four-k64", {5000, 20, 3}, 64, false},
+    {"500x20-four-k64", {500, 20, 3}, 64, false},
+    {"aged-5000x20-narrow-k64", {5000, 20, 3}, 64, false},
+    {"aged-5000x20-wide-k64", {5000, 20, 3}, 64, false},
+    {"aged-5000x20-all-k64", {5000, 20, 3}, 64, false},
+    {"aged-500x20-wide-k64", {500, 20, 3}, 64, false},
 };
 
 const struct load load_cull = {

@@ -3,7 +3,8 @@
 // destroyed, and then all worlds are current. Parents are nodes of the forest, never of a prefab,
 // so that none goes away with another. The checksum covers the forest and all living prefabs.
 // Shapes `-atonce` do the same by immediate calls. They are played in turns with batched frames on
-// a second world, and `x batched` is the quotient of the times.
+// a second world, and `x batched` is the quotient of the times. In shapes `-drawn` each node is a renderable,
+// those of prefabs too, and a frame ends with an update. `x plain` is the quotient by the same frames without.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -17,6 +18,7 @@ struct spawn_state {
     const struct contest *contest;
     const struct forest *forest;
     bool is_at_once;             ///< By immediate calls.
+    bool is_drawn;               ///< All nodes are renderables.
     uint32_t count;              ///< Prefabs of a frame.
     struct scheme_spawn *spawns; ///< [count]
     scheme_handle *made;         ///< [contestants][frames_of_life][count] first nodes alive.
@@ -61,6 +63,9 @@ static void play(void *load, struct contestant *who)
     } else {
         who->scheme->spawn(who->world, &frame);
     }
+    if (state->is_drawn) {
+        who->scheme->publish(who->world);
+    }
 }
 
 static void settle(void *load, struct contestant *who)
@@ -89,7 +94,7 @@ static uint64_t checksum_of(const struct spawn_state *state, struct contestant *
     return contest_checksum(who, state->forest->count);
 }
 
-static void report(struct contest *contest, const struct contest *batched,
+static void report(struct contest *contest, const struct contest *other,
                    const struct spawn_state *state)
 {
     for (size_t i = 0; i < contest->count; ++i) {
@@ -102,8 +107,9 @@ static void report(struct contest *contest, const struct contest *batched,
 
             contest_report(contest, who, median / state->count, "ns/prefab", checksum);
             contest_report(contest, who, p99 / median, "p99/median", checksum);
-            if (state->is_at_once) {
-                contest_report_quotient(contest, batched, who, "x batched", checksum);
+            if (other != NULL) {
+                contest_report_quotient(contest, other, who,
+                                        state->is_drawn ? "x plain" : "x batched", checksum);
             }
             contest_report_parts(contest, who, state->count, "ns/prefab", checksum);
         }
@@ -115,18 +121,26 @@ static bool is_at_once(const struct load_case *at)
     return strstr(at->name, "-atonce") != NULL;
 }
 
+static bool is_drawn(const struct load_case *at)
+{
+    return strstr(at->name, "-drawn") != NULL;
+}
+
+// `copied` has no boxes.
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
-    return scheme->spawn != NULL && (!is_at_once(at) || scheme->spawn_each != NULL);
+    const bool has_boxes = scheme->publish != NULL && scheme->furnish != NULL;
+
+    return scheme->spawn != NULL && (!is_at_once(at) || scheme->spawn_each != NULL) &&
+           (!is_drawn(at) || has_boxes);
 }
 
 static struct spawn_state state_create(struct contest *contest, const struct forest *forest,
-                                       uint32_t count, bool plays_at_once)
+                                       uint32_t count)
 {
     const struct spawn_state state = {
         .contest = contest,
         .forest = forest,
-        .is_at_once = plays_at_once,
         .count = count,
         .spawns = block_new(count, sizeof(struct scheme_spawn)),
         .made = block_new(contest->count * frames_of_life * count, sizeof(scheme_handle)),
@@ -156,25 +170,42 @@ static struct contest_plan plan_for(uint32_t count)
 
 static const struct contest_steps steps = {prepare, play, settle};
 
-static void run_at_once(struct contest *contest, struct spawn_state *state)
+// Measure beside a world that plays the same frames through commands, without renderables.
+static void run_beside(struct contest *contest, struct spawn_state *state)
 {
     struct contest other = contest_copy(contest);
-    struct spawn_state batched = state_create(&other, state->forest, state->count, false);
+    struct spawn_state plain = state_create(&other, state->forest, state->count);
     const struct contest_plan plan = plan_for(state->count);
 
-    contest_alternate_two(contest, state, &other, &batched, &plan, &steps);
+    contest_alternate_two(contest, state, &other, &plain, &plan, &steps);
     report(contest, &other, state);
     contest_copy_end(&other);
-    state_destroy(&batched);
+    state_destroy(&plain);
+}
+
+static void make_drawn(const struct contest *contest)
+{
+    for (size_t i = 0; i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            who->scheme->track(who->world, TRACK_RENDERABLES);
+        }
+    }
 }
 
 static void run(struct contest *contest, const struct load_case *at)
 {
     struct forest forest = forest_create(at->shape);
-    struct spawn_state state = state_create(contest, &forest, at->amount, is_at_once(at));
+    struct spawn_state state = state_create(contest, &forest, at->amount);
 
-    if (state.is_at_once) {
-        run_at_once(contest, &state);
+    state.is_at_once = is_at_once(at);
+    state.is_drawn = is_drawn(at);
+    if (state.is_drawn) {
+        make_drawn(contest);
+    }
+    if (state.is_at_once || state.is_drawn) {
+        run_beside(contest, &state);
     } else {
         const struct contest_plan plan = plan_for(state.count);
 
@@ -192,6 +223,8 @@ static const struct load_case cases[] = {
     {"2000x12-k2000-atonce", {2000, 12, 3}, 2000, false},
     {"100x12-k100-atonce", {100, 12, 3}, 100, true},
     {"2000x12-k1-atonce", {2000, 12, 3}, 1, false},
+    {"2000x12-k2000-drawn", {2000, 12, 3}, 2000, true},
+    {"100x12-k100-drawn", {100, 12, 3}, 100, false},
 };
 
 const struct load load_spawn = {

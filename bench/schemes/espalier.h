@@ -238,7 +238,7 @@ void espalier_move_roots_one_by_one(struct scheme_world *world);
 void espalier_move_roots_batch(struct scheme_world *world);
 void espalier_track(struct scheme_world *world, enum scheme_tracking tracking);
 struct scheme_changes espalier_collect(struct scheme_world *world);
-/// Make all nodes renderables, and publish the first mirror.
+/// Make all nodes renderables, those of the prefab too, and publish the first mirror.
 /// @param readers  on other threads: 0 or 1.
 void espalier_begin_mirrors(struct scheme_world *world, uint32_t readers);
 void espalier_publish(struct scheme_world *world);

@@ -48,6 +48,7 @@ void espalier_cull(struct scheme_world *world, const struct scheme_camera *camer
     espl_camera wanted[ESPL_CAMERA_LIMIT];
     const espl_cull_def def = {.executor = world->workers > 1 ? &world->executor : NULL};
 
+    world->times = (struct frame_times){0};
     for (size_t i = 0; i < count; ++i) {
         wanted[i] = (espl_camera){.plane_count = SCHEME_PLANES, .layers = UINT32_MAX};
         memcpy(wanted[i].planes, cameras[i].planes, sizeof cameras[i].planes);

@@ -10,6 +10,22 @@
 
 // --- Mirrors ---
 
+// Return the nodes of the prefab; 0 where there is none.
+static size_t list_prefab(const struct scheme_world *world, espl_entity nodes[PREFAB_SIZE])
+{
+    size_t count = 0;
+
+    if (!espl_entity_is_null(world->prefab)) {
+        nodes[count++] = world->prefab;
+        for (espl_entity child = espl_get_first_child(world->world, world->prefab);
+             !espl_entity_is_null(child) && count < PREFAB_SIZE;
+             child = espl_get_next_sibling(world->world, child)) {
+            nodes[count++] = child;
+        }
+    }
+    return count;
+}
+
 // A box of which the size is that of no node, because the load does not cull.
 void espalier_begin_mirrors(struct scheme_world *world, uint32_t readers)
 {
@@ -24,10 +40,15 @@ void espalier_begin_mirrors(struct scheme_world *world, uint32_t readers)
         {espl_component_find(world->world, "renderable"), sizeof(espl_renderable), NULL},
     };
     const espl_change_def with = {.add = values, .add_count = 2};
+    espl_entity prefab[PREFAB_SIZE];
+    const size_t prefab_count = list_prefab(world, prefab);
 
     for (size_t i = 0; i < count; ++i) {
         must(espl_change_components(world->world, world->nodes[i], &with),
              "espl_change_components");
+    }
+    for (size_t i = 0; i < prefab_count; ++i) {
+        must(espl_change_components(world->world, prefab[i], &with), "espl_change_components");
     }
     espalier_publish(world);
 }

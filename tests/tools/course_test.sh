@@ -110,6 +110,7 @@ animate 500x11 $deferred linked espalier onebyone batch
 roots 500x20 $deferred linked espalier onebyone batch
 bevy chain $deferred linked espalier
 spawn 100x12 $chunks linked espalier
+spawn 100x12-k100-drawn espalier
 mixed plain linked espalier
 mixed all espalier
 full 10x1000-flag espalier
@@ -137,6 +138,8 @@ deltas walk-exact espalier
 memory 500x20-watched ticks espalier
 memory 500x20-ticked eased espalier
 build 500x20 $deferred linked espalier
+cull 500x20-four flat-cull scalar-cull gather clustered-cull espalier
+cull aged-500x20 espalier
 memory 500x20 $deferred linked espalier
 END
 
