@@ -317,7 +317,9 @@ enum {
 typedef struct espl_cull_def {
     float alpha;                   ///< 0 to 1, with ESPL_CULL_INTERPOLATE: 0 is the mirror before
     uint32_t flags;                ///< ESPL_CULL_ bits
-    const espl_executor *executor; ///< of the reader; NULL: serial
+    /// Of the reader; NULL: serial. Steps that are expected to take less than 40 microseconds run on the
+    /// calling thread, because to wake workers takes longer.
+    const espl_executor *executor;
     uintptr_t reserved[4];         ///< Must be 0 (GROWTH in espalier(3)).
 } espl_cull_def;
 

@@ -320,14 +320,42 @@ static void test_chunk(void *argument, size_t chunk)
     }
 }
 
+// Count the clusters that cameras have marked, camera by camera. A cluster without members is not tested, and
+// has a mark where a camera has no planes.
+static uint64_t count_marked(const espl__cull *cull)
+{
+    uint64_t count = 0;
+
+    for (uint32_t camera = 0; camera < cull->camera_count; ++camera) {
+        const uint16_t *const marks = cull->marks + camera * cull->mark_stride;
+        uint32_t marked = 0;
+
+        for (uint32_t i = 0; i < cull->mirror->order_count; ++i) {
+            marked += marks[cull->mirror->order[i]] != 0 ? 1 : 0;
+        }
+        count += marked;
+    }
+    return count;
+}
+
 espl_status espl__cull_find(espl__cull *cull)
 {
+    enum { MARK_COST = 2, TEST_COST = 60 };
     const size_t blocks = (cull->mirror->clusters + ESPL__MARK_BLOCK - 1) / ESPL__MARK_BLOCK;
-    const espl_status status =
-        espl__run_ranges(cull->executor, cull->hooks, mark_blocks, cull, blocks, 4);
+    const uint64_t boxes = (uint64_t)cull->mirror->clusters * cull->camera_count;
+    espl_status status = espl__run_ranges(espl__cull_executor(cull, boxes, MARK_COST), cull->hooks,
+                                          mark_blocks, cull, blocks, 4);
 
     if (status != ESPL_OK) {
         return status;
     }
-    return espl__run_jobs(cull->executor, cull->hooks, test_chunk, cull, cull->chunk_count);
+    const uint64_t marked = cull->executor != NULL ? count_marked(cull) : 0;
+
+    status = espl__run_jobs(espl__cull_executor(cull, marked, TEST_COST), cull->hooks, test_chunk,
+                            cull, cull->chunk_count);
+    for (size_t i = 0; i < (size_t)cull->camera_count * cull->chunk_count && status == ESPL_OK;
+         ++i) {
+        cull->item_count += cull->chunks[i].item_count;
+    }
+    return status;
 }

@@ -463,7 +463,8 @@ static espl_status set_sights(const order_work *work, espl_visible *visible,
 espl_status espl__cull_order(const espl__cull *cull, espl_visible *visible,
                              espl__cull_result *result)
 {
-    const espl_executor *const executor = cull->executor;
+    enum { ITEM_COST = 2 }; // of a step
+    const espl_executor *const executor = espl__cull_executor(cull, cull->item_count, ITEM_COST);
     const uint32_t cameras = cull->camera_count;
     const uint32_t workers = espl__executor_is_serial(executor) ? 1 : executor->worker_count;
     camera_plan plans[ESPL_CAMERA_LIMIT];

@@ -44,6 +44,7 @@ espl_status espl_visible_create(const espl_allocator *allocator, espl_visible **
     espl__heap_use_huge_pages(&visible->heap);
     visible->heap.bytes[ESPL__FOR_WORLD] = sizeof *visible;
     visible->kernels = chosen_kernels();
+    visible->wake_cost = ESPL__CULL_WAKE_COST;
     *out = visible;
     return ESPL_OK;
 }
@@ -251,6 +252,7 @@ espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror, const es
     espl__cull cull = {.mirror = mirror,
                        .kernels = visible->kernels,
                        .executor = wanted->executor,
+                       .wake_cost = visible->wake_cost,
                        .hooks = &silent_hooks,
                        .cameras = cameras,
                        .camera_count = (uint32_t)count,

@@ -17,10 +17,12 @@
 #include "lib/renderables/blocks.h"
 
 enum {
-    ESPL__ITEM_BITS = 7,       ///< of the place in a cluster
-    ESPL__MARK_BLOCK = 256,    ///< clusters that are marked together
-    ESPL__TEST_CHUNK = 64,     ///< clusters that are tested together, at least
-    ESPL__COUNTED_KEYS = 65536 ///< keys below it may be counted
+    ESPL__ITEM_BITS = 7,        ///< of the place in a cluster
+    ESPL__MARK_BLOCK = 256,     ///< clusters that are marked together
+    ESPL__TEST_CHUNK = 64,      ///< clusters that are tested together, at least
+    ESPL__COUNTED_KEYS = 65536, ///< keys below it may be counted
+    /// Nanoseconds that a step of a cull is to take for workers to be worth a wake.
+    ESPL__CULL_WAKE_COST = 40000,
 };
 _Static_assert(1 << ESPL__ITEM_BITS == ESPL__CLUSTER_SIZE, "an item is a cluster and a place");
 
@@ -62,6 +64,7 @@ struct espl_visible {
     espl__cull_result
         results[2]; // a cull writes the other one, so that this one stays where it is refused
     uint32_t current;
+    uint32_t wake_cost;                 // ESPL__CULL_WAKE_COST, unless a test sets it
     espl__scratch marks, tests, counts; // of the steps
 };
 
@@ -89,6 +92,8 @@ typedef struct espl__cull {
     const espl_mirror *mirror;
     const espl__kernels *kernels;
     const espl_executor *executor;
+    uint32_t wake_cost;
+    uint64_t item_count;        // visible members of all cameras, from espl__cull_find() on
     const espl_hooks *hooks;    // of loops
     const espl_camera *cameras; // [camera_count]
     uint32_t camera_count;
@@ -107,6 +112,16 @@ typedef struct espl__cull {
 } espl__cull;
 
 enum { ESPL__MARK_MET = 256 };
+
+/// Return the executor for a step of a cull: none where the step is too small for workers. The result is the
+/// same.
+/// @param count  of what the step works on.
+/// @param cost   nanoseconds for one of them.
+static inline const espl_executor *espl__cull_executor(const espl__cull *cull, uint64_t count,
+                                                       uint32_t cost)
+{
+    return count * cost >= cull->wake_cost ? cull->executor : NULL;
+}
 
 /// Run the steps that find what each camera sees. @return ESPL_OK, ESPL_ERR_EXECUTOR.
 espl_status espl__cull_find(espl__cull *cull);

@@ -65,6 +65,7 @@ static void begin_world(uint64_t seed)
     w->job_cost = 64;
     ck_ok(espl_renderables_create(w, &def, &c.renderables));
     ck_ok(espl_visible_create(NULL, &c.visible));
+    c.visible->wake_cost = 0;
     c.bounds = espl_component_find(w, "bounds");
     c.renderable = espl_component_find(w, "renderable");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random mirrors and cameras: every result is that of brute force over all renderables, in the same floats, for
 // every kernel, any workers and any clusters; and in double within a band.
+#include "lib/renderables/visible.h"
 #include "tests/renderables/cull_model.h"
 #include "tests/runner.h"
 
@@ -203,6 +204,7 @@ TEST(any_workers_and_any_clusters_see_the_same)
     espl_visible *visible = NULL;
 
     ck_ok(espl_visible_create(NULL, &visible));
+    visible->wake_cost = 0;
     for (int scene = 0; scene < SCENES; ++scene) {
         test_executor shuffled = {.manner = TEST_SHUFFLED,
                                   .workers = 2 + test_below(&random, 63),
@@ -229,6 +231,7 @@ TEST(threads_see_the_same)
 
     ck_assert(status == ESPL_OK || status == ESPL_ERR_UNSUPPORTED);
     ck_ok(espl_visible_create(NULL, &visible));
+    visible->wake_cost = 0;
     for (int scene = 0; scene < SCENES / 5; ++scene) {
         made_mirror made;
 

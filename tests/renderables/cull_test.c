@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Culling, case by case, on mirrors made by hand.
+#include "lib/renderables/visible.h"
 #include "tests/checks.h"
 #include "tests/renderables/cull_model.h"
 #include "tests/runner.h"
@@ -41,6 +42,7 @@ static void set_up(void)
         row.members[i] = member_at(i);
     }
     ck_ok(espl_visible_create(NULL, &visible));
+    visible->wake_cost = 0; // each step runs on the executor, however small it is
 }
 
 static void tear_down(void)
@@ -593,6 +595,22 @@ TEST(illegal_executors_leave_the_result_before)
             }
         }
     }
+    made_mirror_free(&made);
+}
+
+// A step of microseconds runs on the calling thread, because to wake workers takes longer.
+TEST(workers_are_not_woken_for_little)
+{
+    const espl_camera all = {.layers = UINT32_MAX};
+    test_executor bad = {.manner = TEST_SKIPS_ONE, .workers = 4, .random = 1};
+    const espl_executor executor = test_executor_of(&bad);
+    const espl_cull_def def = {.executor = &executor};
+
+    make_row(1);
+    ck_assert_int_eq(espl_cull(visible, &made.mirror, &all, 1, &def), ESPL_ERR_EXECUTOR);
+    visible->wake_cost = ESPL__CULL_WAKE_COST;
+    ck_ok(espl_cull(visible, &made.mirror, &all, 1, &def));
+    ck_assert_uint_eq(count_of(0), MOST);
     made_mirror_free(&made);
 }
 
