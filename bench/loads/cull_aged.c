@@ -41,7 +41,8 @@ static struct pose root_after(const struct walk *walk, uint32_t tree, unsigned f
     struct pose root = walk->forest->locals[forest_root(walk->forest, tree)];
 
     for (int k = 0; k < 3; ++k) {
-        root.position[k] = place_after(root.position[k], walk->directions[tree][k] * frames);
+        root.position[k] =
+            place_after((double)root.position[k], walk->directions[tree][k] * frames);
     }
     return root;
 }
