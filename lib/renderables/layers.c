@@ -5,6 +5,10 @@
 // A node is looked at where it is a candidate, because its parent or its components may be others, or where its
 // row was written. It may be looked at before its parent is, which then spreads to it. So the order does not
 // matter for the result, and that of slots, parents first, visits few nodes twice.
+//
+// What is below a candidate is looked at where its slot got other layers, or where the node may have others than
+// in the mirror before. A node with the layers of the mirror before needs no look at its children: those in the
+// slots of before have the layers that they had below it, and the others are candidates.
 #include "lib/renderables/renderables.h"
 
 #include <string.h>
@@ -65,13 +69,30 @@ static bool renew(espl_renderables *r, espl__row_kinds *kinds, uint32_t slot)
     return index != ESPL__NONE;
 }
 
+// Tell whether the node of a slot may have other layers than in the mirror before. Only values blocks have these,
+// because the slot may have had another node.
+static bool may_have_others(const espl_renderables *r, uint32_t slot)
+{
+    const uint32_t member = r->member_of[slot];
+
+    if (find_living(r, slot) == ESPL__NONE) {
+        return false;
+    }
+    if (member == ESPL__NO_MEMBER || !r->has_layers_of_mirror) {
+        return true;
+    }
+    const espl__values *const values =
+        espl__tables_entry(&r->tables, espl__member_cluster(member))->values;
+
+    return values->layers[espl__member_place(member)] != r->layers_of[slot];
+}
+
 // Compute the effective layers of a slot and of the nodes below it whose parent changed.
-// @param is_candidate  the slot may have another node than before, with the layers of the one before it, while
-// its children have the layers that they had below it in its slot of before: they are looked at in any case.
+// @param is_candidate  the slot may have another node than before, with the layers of the one before it.
 static void spread(espl_renderables *r, espl__row_kinds *kinds, uint32_t top, bool is_candidate)
 {
     const espl__forest *const forest = &r->world->forest;
-    bool has_changed = renew(r, kinds, top) || (is_candidate && find_living(r, top) != ESPL__NONE);
+    bool has_changed = renew(r, kinds, top) || (is_candidate && may_have_others(r, top));
 
     if (!has_changed) {
         return;
@@ -179,5 +200,6 @@ bool espl__collect_layers(espl_renderables *r, espl__row_kinds *kinds, espl__upd
         }
     }
     compare_layers(r);
+    r->has_layers_of_mirror = false; // until a mirror with them is published
     return true;
 }

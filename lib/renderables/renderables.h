@@ -149,8 +149,9 @@ struct espl_renderables {
     uint64_t last;    // moment of the last update; 0: there was none
     uint64_t version; // of the store at that time
     // By slot.
-    uint32_t *member_of;  // stb array
-    uint32_t *layers_of;  // stb array: effective layers; NULL: all bits everywhere
+    uint32_t *member_of;       // stb array
+    uint32_t *layers_of;       // stb array: effective layers; NULL: all bits everywhere
+    bool has_layers_of_mirror; // false: a refused update has computed layers since
     espl__cell *cells_of; // stb array: stored cells (member_cells.h); NULL: the world has no cells
     uint64_t *noted;      // stb array of bits: slots in `candidates`
     uint64_t *climbed;    // stb array of bits: slots whose ancestors were looked at

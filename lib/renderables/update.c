@@ -213,6 +213,7 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     r->known_makings = world->forest.makings;
     r->known_lods = r->lod_count;
     r->rebased = world->forest.rebased;
+    r->has_layers_of_mirror = true;
     r->last = espl__world_next_moment(world);
 }
 
