@@ -391,7 +391,8 @@ static bool walk_slots(espl_renderables *r, espl__update *u)
         .since = espl__plane_since(world->moment, r->last),
         .is_whole = r->last == 0,
     };
-    const bool is_plain = !u->has_sides && r->union_count == 0;
+    // Without sides now, members have lost the stretches that their values blocks have of the update before.
+    const bool is_plain = !u->has_sides && !r->had_sides && r->union_count == 0;
 
     espl__plane_walk_begin(&walk);
     for (uint64_t left; (left = espl__plane_walk_next(&walk)) != 0;) {

@@ -148,6 +148,7 @@ struct espl_renderables {
     uint32_t budget;
     uint64_t last;    // moment of the last update; 0: there was none
     uint64_t version; // of the store at that time
+    bool had_sides;   // of the forest at that time: members may be stretched
     // By slot.
     uint32_t *member_of;       // stb array
     uint32_t *layers_of;       // stb array: effective layers; NULL: all bits everywhere

@@ -214,6 +214,7 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     r->known_lods = r->lod_count;
     r->rebased = world->forest.rebased;
     r->has_layers_of_mirror = true;
+    r->had_sides = u->has_sides;
     r->last = espl__world_next_moment(world);
 }
 

@@ -255,6 +255,10 @@ static inline void demand_cluster_box(const espl__cluster_entry *entry)
             continue;
         }
         for (int k = 0; k < 3; ++k) {
+            // A side is past what a float can be: no plane leaves such a cluster out.
+            if (!isfinite(poses->box[3 + k])) {
+                continue;
+            }
             const double low = (double)poses->boxes[k][place] - (double)poses->boxes[3 + k][place];
             const double high = (double)poses->boxes[k][place] + (double)poses->boxes[3 + k][place];
 

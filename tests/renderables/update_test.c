@@ -147,6 +147,28 @@ TEST(components_stay_and_are_found_again)
     end();
 }
 
+// Members of a cluster that is known to be written are not compared one by one.
+TEST(last_stretch_of_the_world_goes_from_a_moving_cluster)
+{
+    begin(NULL);
+    const espl_entity first = make(test_null, 0), second = make(test_null, 4);
+    const espl_transform stretched = {{0, 0, 0, 1}, {4, 0, 0}, 1, {2, 1, 1}, 0};
+
+    ck_assert_int_ge(espl_set_local_transform(w, second, &stretched), 0);
+    for (int i = 0; i < 4; ++i) {
+        const float up[3] = {(float)i, 1, 0};
+
+        ck_assert_int_ge(espl_set_local_position(w, first, up), 0);
+        ck_assert_int_ge(espl_set_local_position(w, second, up), 0);
+        (void)see(&s);
+    }
+    place(first, 1);
+    place(second, 2);
+    (void)see(&s);
+    ck_assert_ptr_null(find(second).entry->values->stretches);
+    end();
+}
+
 TEST(world_is_not_destroyed_before_its_renderables)
 {
     begin(NULL);
