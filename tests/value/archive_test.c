@@ -502,6 +502,7 @@ TEST_LOOP(random_worlds_come_back, 0, 3)
             }
             test_archive all = test_archive_of(from, NULL);
 
+            test_world_cells(espl_get_cell_size(from));
             test_world_begin(&to, 9, NULL);
             for (espl_component c = ESPL_DISABLED + 1; c <= espl_component_count(from); ++c) {
                 espl_component_def def;
