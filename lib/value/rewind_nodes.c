@@ -230,10 +230,12 @@ void espl__rewind_drop_nodes(espl__shadow *shadow)
 
 // --- Slots ---
 
-// Say that a slot got another node, or none.
+// Say that a slot got another node, or none. The cell of the node may be that which the slot has, and another one
+// than the node had elsewhere.
 static void change_node(espl__forest *forest, uint32_t slot, const espl__shadow_slot *then)
 {
     if (espl__shadow_is_node(then)) {
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_CELL, slot);
         espl__columns_make(&forest->columns, slot);
         espl__probe_node(&forest->columns, slot, then->links.entity);
     } else {
@@ -252,8 +254,9 @@ static bool restore_node_at(espl__shadow *shadow, uint32_t slot)
     const uint32_t entity = espl__shadow_is_node(then) ? then->links.entity : ESPL__NO_ENTITY;
 
     if (slot >= forest->end) {
-        // No slot is an end of a free range when it comes into the pool again.
+        // No slot is an end of a free range when it comes into the pool again. It may come without a node.
         forest->tree[slot] = 0;
+        espl__tracks_mark(&forest->tracks, ESPL__PLANE_PLACE, slot);
         return false;
     }
     if (forest->links[slot].entity != entity || entity == ESPL__NO_ENTITY) {

@@ -635,6 +635,87 @@ TEST(entity_that_jumps_has_no_pose_before)
 
 // --- Other worlds ---
 
+// A rewind drops slots at the end of the pool, which come back with other nodes, or without one.
+TEST_LOOP(renderables_are_those_of_the_world_after_rewinds, 0, 4)
+{
+    enum { MOST = 24 };
+    uint64_t random = (uint64_t)_i;
+    espl_history *history = NULL;
+    espl_entity all[MOST] = {{0, 0}};
+
+    if (test_lacks_room(3000, "the lives of many rounds")) {
+        return;
+    }
+    begin(NULL);
+    s.ignores_before = true;
+    ck_ok(espl_history_create(w, NULL, &history));
+    ck_ok(espl_history_mark(history, 0));
+    for (uint64_t round = 1; round < test_scaled(3000); ++round) {
+        espl_entity *const one = &all[test_below(&random, MOST)];
+        const espl_entity above = all[test_below(&random, MOST)];
+        const uint32_t what = test_below(&random, 16);
+
+        if (espl_is_alive(w, *one) && what < 6) {
+            // Refused where it is below itself.
+            const espl_status status = espl_is_alive(w, above)
+                                           ? espl_attach(w, *one, above, NULL)
+                                           : espl_detach(w, *one, ESPL_KEEP_WORLD);
+
+            ck_assert(status >= 0 || status == ESPL_ERR_CYCLE);
+        } else if (espl_is_alive(w, *one) && what < 12) {
+            ck_assert_int_ge(espl_destroy(w, *one, ESPL_EXTENT_SUBTREE), 0);
+        } else if (what < 12) {
+            // Two of three are renderables.
+            ck_assert_int_ge(
+                espl_create_node(w, espl_is_alive(w, above) ? above : test_null, NULL, NULL, one),
+                0);
+            if (test_below(&random, 3) != 0) {
+                dress(*one, 1, 0);
+            }
+        } else if (what == 12) {
+            ck_ok(espl_history_mark(history, round));
+        } else if (what == 13) {
+            uint64_t first = 0, last = 0;
+
+            ck_assert(espl_history_range(history, &first, &last));
+            ck_ok(espl_history_rewind(history, last, 0, NULL));
+        } else {
+            (void)see(&s);
+            test_world_is_valid(w);
+        }
+    }
+    espl_history_destroy(history);
+    end();
+}
+
+TEST_LOOP(a_rewind_that_drops_slots_drops_their_renderables, 1, 10)
+{
+    enum { MOST = 10 };
+
+    for (int after = 1; after < MOST; ++after) {
+        espl_history *history = NULL;
+        espl_entity root = test_null;
+
+        begin(NULL);
+        (void)make(test_null, 1);
+        ck_ok(espl_history_create(w, NULL, &history));
+        ck_ok(espl_history_mark(history, 1));
+        for (int i = 0; i < 2 * _i; ++i) {
+            root = make(i % _i == 0 ? test_null : root, (float)i);
+        }
+        (void)see(&s);
+        ck_ok(espl_history_rewind(history, 1, 0, NULL));
+        for (int i = 0; i < 2 * after; ++i) {
+            root = make(i % after == 0 ? test_null : root, (float)i);
+        }
+        s.ignores_before = true;
+        (void)see(&s);
+        test_world_is_valid(w);
+        espl_history_destroy(history);
+        end();
+    }
+}
+
 TEST(update_finds_what_a_rewind_restored)
 {
     espl_history *history = NULL;

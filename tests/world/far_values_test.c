@@ -341,6 +341,39 @@ static espl_command_buffer *record_all(void)
     return commands;
 }
 
+// A node made since the mark gave the root another slot.
+TEST_LOOP(a_cell_that_a_rewind_sets_back_is_reported, 0, 4)
+{
+    const uint32_t flags =
+        ESPL_WATCH_WORLD | ESPL_WATCH_CELL | (_i % 2 == 1 ? ESPL_WATCH_BEFORE : 0);
+    espl_history *history = NULL;
+    espl_watch *watch = NULL;
+    espl_changes changes;
+
+    const espl_entity root = test_solo(w);
+
+    ck_ok(espl_history_create(w, NULL, &history));
+    ck_ok(espl_watch_create(w, &(espl_watch_def){.flags = flags}, &watch));
+    ck_ok(espl_history_mark(history, 1));
+    if (_i >= 2) {
+        espl_entity child;
+
+        ck_ok(espl_create_node(w, root, NULL, NULL, &child));
+    }
+    ck_ok(espl_rebase(w, (int32_t[3]){1, 0, 0}, NULL));
+    for (int i = 0; i < 2; ++i) {
+        ck_ok(espl_watch_collect(watch, 0, &changes));
+    }
+    ck_ok(espl_history_rewind(history, 1, 0, NULL));
+    ck_ok(espl_watch_collect(watch, 0, &changes));
+    ck_assert_uint_eq(changes.changed_count, 1);
+    ck_assert(espl_entity_equal(changes.changed[0], root));
+    ck_assert((changes.kinds[0] & ESPL_WATCH_CELL) != 0);
+    ck_assert_int_eq(changes.changed_cells[0].cell[0], 0);
+    espl_watch_destroy(watch);
+    espl_history_destroy(history);
+}
+
 TEST_LOOP(a_playback_that_lacks_memory_restores_the_cells, 0, 2)
 {
     espl_pose shown[NODES], again[NODES];
