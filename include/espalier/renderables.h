@@ -225,7 +225,8 @@ typedef struct espl_instance_arrays {
 /// @param count  out: the renderables that were written; may be NULL.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, no such cluster, a stride that is too small or no multiple of 4,
 ///         no such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the reader
-///         acquired another mirror).
+///         acquired another mirror). Where readers is 0 the newest mirror may have the address of an older
+///         one, which is then not refused.
 ESPL_API espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
                                        const espl_instance_arrays *arrays, size_t *count);
 

@@ -76,9 +76,9 @@ static inline void espl__box_union_clear(espl__box_union *all)
 /// Add a box. Precondition: it is finite. The order does not matter for the result.
 void espl__box_union_add(espl__box_union *all, const float box[ESPL__LEAST ESPL__BOX_ROWS]);
 
-/// Compute the box around those that were added. That of one box has its bits. Of several the center is
-/// the middle of the bounds, rounded, and the half is the larger distance from it to a bound, rounded up,
-/// but at most FLT_MAX. The box of none has a negative half.
+/// Compute the box around the boxes that were added. The result for one box has the bits of that box. For
+/// several the center is the middle of the bounds, rounded, and the half is the larger distance from the
+/// center to a bound, rounded up, but at most FLT_MAX. The result for no box has a negative half.
 void espl__box_union_get(float out[ESPL__LEAST ESPL__BOX_ROWS], const espl__box_union *all);
 
 /// Compute a box that contains the boxes of a cluster at all times between two updates, see
