@@ -30,7 +30,7 @@ static uint32_t families_of(const test_tape *tape)
     uint64_t seed = tape->seed ^ 0x66616d696c79;
     uint32_t families = 0;
 
-    families |= test_one_in(&seed, 3) ? FAMILY_RENDERABLES : 0U;
+    families |= test_one_in(&seed, 3) || tape->draws ? FAMILY_RENDERABLES : 0U;
     families |= test_one_in(&seed, 3) ? FAMILY_COUNTERPARTS : 0U;
     families |= tape->takes_places ? FAMILY_PLACES : 0U;
     if (tape->has_own_renderables) {

@@ -187,6 +187,7 @@ typedef struct test_tape {
     const char *note; // NULL, or the case at hand, for the failure message
     tape_style style;
     bool moves;               // takes steps, whatever the seed says
+    bool draws;               // takes steps of renderables, whatever the seed says
     bool is_still;            // takes none
     bool takes_places;        // moves the world, and writes cells
     bool has_own_renderables; // of the driver: the tape has none

@@ -260,6 +260,9 @@ static void shift_tree(espl__forest *forest, uint32_t root, const espl__cell_shi
 
     if (!is_bare) {
         shift_local(forest, root, shift);
+    } else if (espl__forest_is_tracked(forest)) {
+        // The recomputation may add layout debt where no local is shifted: a history finds the header by a mark.
+        espl__mark_edited(forest, root);
     }
     for (uint32_t slot = root; slot != ESPL__NO_SLOT && is_bare;
          slot = espl__next_in_walk(forest, slot, root, enters)) {

@@ -307,30 +307,57 @@ static void demand_equal(const pair *p)
                 "another logical hash");
 }
 
-// The same call in both worlds. @return how many operations it was.
-static size_t step(pair *p)
+// Carry an operation out in both worlds.
+static void carry_out(pair *p, const operation *op)
 {
     test_tape *const tape = &p->tape;
-    const operation op = tape_next(tape);
-    const espl_status status = side_run(&p->here, tape, &op);
-    const espl_status other = side_run(&p->twin, tape, &op);
-    const model_answer answer = tape_apply(tape, &op);
+    const espl_status status = side_run(&p->here, tape, op);
+    const espl_status other = side_run(&p->twin, tape, op);
+    const model_answer answer = tape_apply(tape, op);
 
-    side_check(&p->here, tape, &op, status, answer);
-    side_check(&p->twin, tape, &op, other, answer);
-    tape_demand(tape, status == other || op.code == OP_STEP, "%s, and %s in the twin",
+    side_check(&p->here, tape, op, status, answer);
+    side_check(&p->twin, tape, op, other, answer);
+    tape_demand(tape, status == other || op->code == OP_STEP, "%s, and %s in the twin",
                 espl_status_name(status), espl_status_name(other));
     const uint32_t known = p->here.mapped;
 
-    side_map(&p->here, tape, &op);
-    side_map(&p->twin, tape, &op);
+    side_map(&p->here, tape, op);
+    side_map(&p->twin, tape, op);
     for (uint32_t i = known; i < p->here.mapped; ++i) {
         tape_demand(tape, espl_entity_equal(p->here.handles[i], p->twin.handles[i]),
                     "node %u has another handle", i);
     }
-    past_empty(&p->past, tape,
-               status >= 0 && (op.code == OP_TRIM || (op.code == OP_STEP && op.step <= STEP_STOP)));
+    past_empty(
+        &p->past, tape,
+        status >= 0 && (op->code == OP_TRIM || (op->code == OP_STEP && op->step <= STEP_STOP)));
+}
+
+// The same call in both worlds. @return how many operations it was.
+static size_t step(pair *p)
+{
+    const operation op = tape_next(&p->tape);
+
+    carry_out(p, &op);
     return op.code == OP_BATCH ? op.count : 1;
+}
+
+static void draw(pair *p)
+{
+    const operation update = {
+        .code = OP_STEP, .count = 1, .step = STEP_UPDATE, .load = test_random(&p->random)};
+
+    carry_out(p, &update);
+}
+
+// Make more nodes renderables.
+static void dress(pair *p)
+{
+    for (int i = 0; i < 6; ++i) {
+        operation op = {.code = OP_STEP, .count = 1};
+
+        pick_renderable_step(&p->tape, &p->random, &op);
+        carry_out(p, &op);
+    }
 }
 
 // Side arrays that are reserved are a part of a frame and of an image, though no node has anything in them.
@@ -387,13 +414,17 @@ static void go_back(pair *p)
     demand_equal(p);
 }
 
-static void pair_begin(pair *p, uint64_t seed, uint32_t population)
+static void pair_begin(pair *p, uint64_t seed, uint32_t population, bool draws)
 {
     memset(p, 0, sizeof *p);
     p->random = seed;
     tape_begin(&p->tape, seed, population);
     tape_take_cells(&p->tape);
     p->tape.moves = seed % 4 == 1;
+    p->tape.draws = draws;
+    if (draws) {
+        tape_prefer_structure(&p->tape);
+    }
     p->tape.style.weights[OP_TRIM] /= 2;
     side_begin(&p->here, &p->tape, 1, NULL);
     side_begin(&p->twin, &p->tape, 1, NULL);
@@ -424,12 +455,12 @@ static void pair_end(pair *p)
     tape_end(&p->tape);
 }
 
-static size_t run_at_once(uint64_t seed, uint32_t population, size_t steps)
+static size_t run_at_once(uint64_t seed, uint32_t population, size_t steps, bool draws)
 {
     pair *const p = test_array(1, sizeof *p);
-    size_t operations = 0, to_mark = 1, to_rewind = 1;
+    size_t operations = 0, to_mark = 1, to_rewind = 1, to_draw = 0;
 
-    pair_begin(p, seed, population);
+    pair_begin(p, seed, population, draws);
     // Abandoned lives count as well where indices retire.
     const size_t limit = steps < 1000 ? steps : 1000;
 
@@ -441,8 +472,18 @@ static size_t run_at_once(uint64_t seed, uint32_t population, size_t steps)
             to_mark = 1 + test_below(&p->random, test_one_in(&p->random, 3) ? 20 : 4);
         }
         if (--to_rewind == 0) {
+            // A mirror has what the rewind abandons. Before the next one, slots that the rewind dropped from the
+            // end of the pool may be back, with other nodes or without one.
+            if (p->tape.draws) {
+                dress(p);
+                draw(p);
+                to_draw = 1 + test_below(&p->random, 12);
+            }
             go_back(p);
             to_rewind = 1 + test_below(&p->random, 60);
+        }
+        if (to_draw != 0 && --to_draw == 0) {
+            draw(p);
         }
         if (test_one_in(&p->random, 16)) {
             reserve_side(p);
@@ -473,9 +514,37 @@ TEST_LOOP(b16_a_world_that_goes_back_goes_on_as_it_did, 0, 3)
 
     for (size_t i = 0; i < runs; ++i) {
         operations +=
-            run_at_once(chosen != 0 ? chosen : test_random(&state), populations[_i], steps);
+            run_at_once(chosen != 0 ? chosen : test_random(&state), populations[_i], steps, false);
     }
     test_tell_figure(operations, "operations with rewinds, beside a twin");
+}
+
+TEST_LOOP(renderables_are_those_of_a_world_that_goes_back, 0, 3)
+{
+    static const uint32_t populations[3] = {12, 30, 80};
+    const uint64_t chosen = test_environment("ESPL_SEED", 0);
+    const size_t steps = (size_t)test_environment("ESPL_OPERATIONS", test_scaled_alone(1000));
+    const size_t runs = chosen != 0 ? 1 : 8 * (size_t)test_factor();
+    uint64_t state = 53 + (uint64_t)_i;
+    size_t operations = 0;
+
+    for (size_t i = 0; i < runs; ++i) {
+        operations +=
+            run_at_once(chosen != 0 ? chosen : test_random(&state), populations[_i], steps, true);
+    }
+    test_tell_figure(operations, "operations with rewinds and renderables, beside a twin");
+}
+
+// Renderables stayed in slots that a rewind dropped, and were in the mirror twice.
+TEST(slots_that_a_rewind_dropped_have_no_renderables)
+{
+    (void)run_at_once(0x3d5fb5c0f5c57b16, 12, 1000, true);
+}
+
+// A rebase by an offset added layout debt to a hierarchy in which no local was shifted.
+TEST(a_rewind_finds_the_layout_debt_of_a_rebase)
+{
+    (void)run_at_once(0xbc46b610e9d3f375, 30, 1000, true);
 }
 
 // --- Playbacks ---
