@@ -166,7 +166,11 @@ static espl_status move_unplaced(test_model *model, uint32_t node, uint32_t pare
 {
     const model_state state = model->nodes[node].state;
 
-    model->is_lossy = keeps_world && shift->is_far;
+    model->is_lossy = false;
+    for (uint32_t i = model_next(model, node, node); i != MODEL_NONE && keeps_world;
+         i = model_next(model, node, i)) {
+        model->is_lossy |= shift->is_far && !model_follows(&model->nodes[i]);
+    }
     if (keeps_world) {
         model_shift_worlds(model, node, shift);
         model_rebase(model, node, parent != MODEL_NONE ? &model->nodes[parent].world : NULL);
@@ -198,7 +202,10 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
 
         status = stays ? snapped_state(model, child, options, &state)
                        : moved_state(model, child, parent, options, &shift, &state);
-        status = status == ESPL_OK && shift.is_far && keeps_world ? ESPL_LOSSY : status;
+        if (status == ESPL_OK && shift.is_far && keeps_world &&
+            options->inherit != ESPL_COPY_PARENT) {
+            status = ESPL_LOSSY;
+        }
         is_placed = status >= 0 && model_is_storable(&state);
         if (is_placed) {
             model_shift_below(model, child, &shift);

@@ -112,6 +112,7 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frames *
                 if (frames->shift.is_any) {
                     espl__position_shift(kept.position, &frames->shift);
                 }
+                edit->is_lossy |= frames->shift.is_far;
                 edit->is_lossy |=
                     rebase(forest, NULL, slot, &placement, &kept, up, lost) == ESPL_LOSSY;
             }

@@ -224,7 +224,9 @@ static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl_status status =
         espl__placement_move(&c.placement, &c.world, &known, up, rules->stay, rules->inherit);
 
-    if (status == ESPL_OK && shift->is_far && rules->stay.position == ESPL_KEEP_WORLD) {
+    // A node that copies its parent has no position that could lose bits.
+    if (status == ESPL_OK && shift->is_far && rules->stay.position == ESPL_KEEP_WORLD &&
+        rules->inherit != ESPL_COPY_PARENT) {
         status = ESPL_LOSSY;
     }
     espl__past past;
@@ -262,7 +264,7 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl__frames frames = espl__edit_frames(edit, parent, up);
 
     espl__edit_refresh(edit, slot);
-    edit->is_lossy = shift->is_far && rules->stay.position == ESPL_KEEP_WORLD;
+    edit->is_lossy = false;
     frames.shift = *shift;
     return (rules->stay.position != ESPL_KEEP_WORLD ||
             espl__edit_keep_worlds(edit, slot, &frames, ESPL__NO_SLOT)) &&

@@ -672,6 +672,28 @@ TEST(an_attach_over_many_cells_says_that_it_is_lossy)
     free(solos);
 }
 
+TEST(an_attach_that_shifts_nothing_is_not_lossy)
+{
+    const espl_attach_options copies = {.inherit = ESPL_COPY_PARENT};
+    espl_entity *const solos = test_array(3, sizeof *solos);
+    espl_entity bare, child;
+
+    test_solos(w, 3, solos);
+    set_cell(solos[1], 5000, 0, 0);
+    set_cell(solos[2], -5000, 0, 0);
+    ck_ok(espl_attach(w, solos[1], solos[0], &copies));
+    ck_ok(espl_create(w, NULL, 0, 1, &bare));
+    ck_ok(espl_attach(w, bare, solos[2], NULL));
+    ck_ok(espl_attach(w, bare, solos[0], NULL));
+    // What is below an entity without a transform keeps its world.
+    ck_ok(espl_create_node(w, bare, NULL, NULL, &child));
+    ck_status(espl_attach(w, bare, solos[2], NULL), ESPL_LOSSY);
+    ck_ok(espl_set_inherit(w, child, ESPL_COPY_PARENT));
+    ck_ok(espl_attach(w, bare, solos[0], NULL));
+    test_world_is_valid(w);
+    free(solos);
+}
+
 // --- At random ---
 
 enum { ENTITIES = 60 };
