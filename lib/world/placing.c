@@ -27,6 +27,7 @@ typedef struct placing {
     uint32_t *parents;      // [count] positions of their parents
     espl_transform *locals; // [count]
     espl_entity *made;      // [count] pending handles, then the counterparts
+    bool *is_bare_above;    // [count] no entity from the original down to it has a transform
     // [def->component_count] the component of this world for each of the other one, or 0.
     espl_component *here;
     espl_transform transform; // of the counterpart of the original itself
@@ -100,6 +101,7 @@ static size_t carve_placing(placing *p, unsigned char *block)
     p->parents = espl__carve(block, &at, p->count, sizeof *p->parents, 16);
     p->locals = espl__carve(block, &at, p->count, sizeof *p->locals, 16);
     p->made = espl__carve(block, &at, p->count, sizeof *p->made, 16);
+    p->is_bare_above = espl__carve(block, &at, p->count, sizeof *p->is_bare_above, 16);
     p->here = espl__carve(block, &at, p->def->component_count, sizeof *p->here, 16);
     p->room = espl__carve(block, &at, room_for_values(p), 1, 16);
     return at;
@@ -241,14 +243,13 @@ static void shift_topmost(const placing *p, const espl__cell *cell)
 {
     const espl__forest *const from = &p->from->forest;
 
-    // Until they are recorded, the handles say whether there is no transform from the original down to a node.
     for (size_t i = 0; i < p->count; ++i) {
         const uint32_t slot = p->from->store.records[p->originals[i].index].slot;
-        const bool is_below = i == 0 || p->made[p->parents[i]].index != 0;
+        const bool is_top = i == 0 || p->is_bare_above[p->parents[i]];
         const bool is_bare = espl__slot_is(from, slot, ESPL__SLOT_BARE);
 
-        p->made[i].index = is_below && is_bare ? 1 : 0;
-        if (is_below && !is_bare) {
+        p->is_bare_above[i] = is_top && is_bare;
+        if (is_top && !is_bare) {
             shift_by_cell(p->locals[i].position, cell, from->cell_size);
         }
     }
