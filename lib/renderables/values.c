@@ -20,15 +20,21 @@ static bool are_bounds_sound(const espl_bounds *bounds)
     return is_sound;
 }
 
-bool espl__values_are_sound(const espl_renderables *r, const espl_bounds *bounds,
-                            const espl_renderable *renderable)
+// Tell whether flags and key are known.
+static bool is_renderable_known(const espl_renderables *r, const espl_renderable *renderable)
 {
     const uint32_t known = ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS;
     const uint32_t key = renderable->key;
     const bool has_levels = (key & ESPL__LOD_KEY) != 0 && key != ESPL_NO_KEY;
 
-    return are_bounds_sound(bounds) && (renderable->flags & ~known) == 0 &&
+    return (renderable->flags & ~known) == 0 &&
            (!has_levels || (key & ~ESPL__LOD_KEY) < r->lod_count);
+}
+
+bool espl__values_are_sound(const espl_renderables *r, const espl_bounds *bounds,
+                            const espl_renderable *renderable)
+{
+    return are_bounds_sound(bounds) && is_renderable_known(r, renderable);
 }
 
 // A chunk whose rows are compared.
@@ -66,9 +72,10 @@ static void compare_row(espl_renderables *r, const changed_chunk *c, uint32_t ro
         values->user_data[place] == renderable->user_data) {
         return;
     }
+    // Equal bounds of a member that was not bad are sound.
     const bool is_box = !has_same_box || was_bad ||
                         (other_flags & (ESPL_RENDERABLE_UNION | ESPL_RENDERABLE_ALWAYS)) != 0 ||
-                        !espl__values_are_sound(r, bounds, renderable);
+                        !is_renderable_known(r, renderable);
 
     espl__set_bit(&espl__cluster_at(r, cluster)->reload, place);
     espl__mark_dirty(r, cluster,
