@@ -67,7 +67,8 @@ ESPL_API size_t espl_command_buffer_count(const espl_command_buffer *commands);
 // ESPL_ERR_NOT_FINITE. The log names the call, the lane and the entities. Keys order the playback;
 // use 0 where the order of lanes will do.
 
-/// Where an instance starts.
+/// Where an instance starts. In a world with cells (espalier/far.h) a transform relative to the world is in the
+/// cell of the parent; without a parent in the cell of what is cloned, or else in cell 0, 0, 0.
 typedef enum espl_place {
     ESPL_PLACE_SOURCE = 0, ///< No parent: the source's world. With a parent: the source's local.
     ESPL_PLACE_LOCAL = 1,  ///< `transform` is relative to the parent (without one: to the world).
@@ -176,7 +177,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_create_node(espl_world *world, espl_ent
                                                      espl_entity *out);
 /// Make one clone of a prefab immediately: espl_instantiate() of one, in short. Structural.
 ///
-/// @param parent  Null: none, and `local` is relative to the world.
+/// @param parent  Null: none, and `local` is relative to the world: to the cell of the prefab (espl_place).
 /// @param local   Relative to the parent; NULL: that of the prefab.
 /// @param out     the clone; may be NULL; unchanged when refused.
 /// Statuses as espl_instantiate().
@@ -394,7 +395,7 @@ ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *comma
 
 /// Record one clone of a prefab.
 ///
-/// @param parent   Null: none, and `local` is relative to the world.
+/// @param parent   Null: none, and `local` is relative to the world: to the cell of the prefab (espl_place).
 /// @param local    Relative to the parent; NULL: that of the prefab.
 /// @param pending  Handle of the clone to be made; may be NULL.
 ESPL_API ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key,

@@ -4,19 +4,22 @@
 ///
 /// In a world with cells (espl_world_def.cell_size) each hierarchy, and each solo, has a cell: three
 /// integers. Its world transforms are relative to the middle of that cell. An absolute position is `cell *
-/// cell_size + position`, and a double holds it. All functions that take or give a world position take and
-/// give it in the cell of the entity: writes, espl_look_at(), espl_convert(), matrices. What two hierarchies
-/// have to do with each other is computed from the difference of their cells, which is an integer:
-/// espl_get_relative_transform(), an attach that keeps the world, and the reads of this header. So two
-/// entities that are near each other have as precise a distance at 10^9 m as at the origin.
+/// cell_size + position`, and a double holds it, at the ends of the range in steps of cell_size / 2^22. All
+/// functions that take or give a world position take and give it in the cell of the entity: writes,
+/// espl_look_at(), espl_convert(), matrices. What two hierarchies have to do with each other is computed from
+/// the difference of their cells, which is an integer: espl_get_relative_transform(), an attach that keeps the
+/// world, and the reads of this header. So two entities that are near each other have as precise a distance at
+/// 10^9 m as at the origin.
 ///
 /// A write never changes a cell, except ESPL_WRITE_CELL and ESPL_WRITE_ABSOLUTE_POSITION, because the bits of
 /// a position must not jump inside a write. espl_recenter() brings hierarchies that have gone far from their
 /// cells to the nearest ones; call it once a second, for example.
 ///
 /// A new entity without a parent is in cell 0, 0, 0; one with a parent is in the cell of that. A clone
-/// without a parent is in the cell of its source. What becomes a root, by a detach or because its parent is
-/// destroyed, stays in the cell of its old root.
+/// without a parent is in the cell of its source, and a transform that it is given relative to the world is
+/// relative to that cell. What becomes a root, by a detach or because its parent is destroyed, stays in the
+/// cell of its old root. An entity without a transform has no cell that a call reads or writes; a rebase moves
+/// what is below it, and espl_recenter() leaves that as it is.
 ///
 /// Prefabs are no things of the world: espl_rebase() and espl_recenter() leave them where they are.
 ///

@@ -13,8 +13,8 @@
 ///   written back, because a part of its hierarchy was recomputed, because a playback that was undone
 ///   had changed it, or because the last look is more than 16,384 moments ago, from where on changes are
 ///   known for blocks of 64 slots. With ESPL_WATCH_BEFORE world and shown transforms are compared, and
-///   neither is reported of an entity where it is equal. Own data (ESPL_WATCH_LOCAL) are not compared, so
-///   that an entity may be reported for these alone.
+///   neither is reported of an entity where it is equal. Own data (ESPL_WATCH_LOCAL) and cells
+///   (ESPL_WATCH_CELL) are not compared, so that an entity may be reported for these alone.
 /// - Presence is exact: `removed` and `added` are the difference between two states. An entity that
 ///   came and went between two collects is in neither.
 /// - Order: `removed` and `added` ascend by index, `changed` by slot. All are the same for any number of
@@ -55,7 +55,8 @@ enum {
     /// Cells (espalier/far.h). The world must have cells. With ESPL_WATCH_WORLD or _SHOWN an entity is reported
     /// when its hierarchy has another cell, or it is in another hierarchy with another cell, because its
     /// absolute position changes; without them roots and solos alone are. A rebase by cells changes nothing
-    /// else.
+    /// else. Cells are not compared, with ESPL_WATCH_BEFORE neither, and a change of `is_top` alone need not be
+    /// reported.
     ESPL_WATCH_CELL = 16,
 };
 
