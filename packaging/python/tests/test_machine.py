@@ -162,14 +162,20 @@ class Tree:
             corners += [self.box(each) for each in below]
         return np.min([least for least, _ in corners], axis=0), np.max([most for _, most in corners], axis=0)
 
-    def visible(self, planes, layers):
-        """Return what a camera sees: handles by keys, ascending by index. All boxes are looked at."""
+    def relative(self, handle, cell):
+        """Return where an entity is, relative to the middle of a cell."""
+        return plus(self.absolute(handle), cell, -self.cell_size)
+
+    def visible(self, planes, layers, cell):
+        """Return what a camera in a cell sees: handles by keys, ascending by index. All boxes are looked at."""
         drawn = [handle for handle, node in self.nodes.items() if node["shape"] is not None]
         if not drawn:
             return {}
         keys = np.array([self.nodes[handle]["shape"][2] for handle in drawn])
         flags = np.array([self.nodes[handle]["shape"][3] for handle in drawn])
         least, most = np.moveaxis(np.array([self.box(handle) for handle in drawn]), 1, 0)
+        ways = np.array([plus(self.cell(handle), cell, -1) for handle in drawn]) * self.cell_size
+        least, most = least + ways, most + ways
         is_inside = np.ones(len(drawn), dtype=bool)
         for normal, distance in planes:
             # The corner that is farthest along the normal.
@@ -195,7 +201,7 @@ class Machine(RuleBasedStateMachine):
         self.world = World(tag=1, cell_size=self.cell_size)
         self.health = self.world.register("health", np.int32)
         self.cache = self.world.register("cache", np.int32, transient=True)
-        self.drawn = self.world.renderables() if self.cell_size == 0 else None
+        self.drawn = self.world.renderables()
         self.visible = self.world.visible()
         self.tree = Tree(self.cell_size)
         self.buffer = self.world.commands()
@@ -404,15 +410,13 @@ class Machine(RuleBasedStateMachine):
 
     # --- Renderables ---
 
-    @precondition(lambda self: self.tree.nodes and self.drawn is not None)
+    @precondition(lambda self: self.tree.nodes)
     @rule(shapes=st.lists(st.tuples(PICK, st.none() | SHAPE), min_size=1, max_size=8))
     def draw(self, shapes):
         for pick, shape in shapes:
             self.set_shape(self.tree.pick(pick), shape)
 
     def set_shape(self, handle, shape):
-        if self.drawn is None:
-            return
         if shape is None:
             for component in (self.drawn.bounds, self.drawn.renderable):
                 self.world.remove_component(handle, component)
@@ -422,7 +426,7 @@ class Machine(RuleBasedStateMachine):
             self.world.add_component(handle, self.drawn.renderable, (key, 7, flags))
         self.tree.nodes[handle]["shape"] = shape
 
-    @precondition(lambda self: self.tree.nodes and self.drawn is not None)
+    @precondition(lambda self: self.tree.nodes)
     @rule(masks=st.lists(st.tuples(PICK, st.none() | LAYERS), min_size=1, max_size=4))
     def cover(self, masks):
         for pick, layers in masks:
@@ -433,25 +437,32 @@ class Machine(RuleBasedStateMachine):
                 self.world.add_component(handle, self.drawn.layers, layers)
             self.tree.nodes[handle]["layers"] = layers
 
-    @precondition(lambda self: self.drawn is not None)
-    @rule(cameras=st.lists(st.tuples(PLANES, MASK), min_size=1, max_size=3))
+    @rule(cameras=st.lists(st.tuples(PLANES, MASK, PICK, CELL), min_size=1, max_size=3))
     def see(self, cameras):
         assert self.drawn.update().status == Status.OK
         shapes = [node["shape"] for node in self.tree.nodes.values() if node["shape"] is not None]
         assert self.drawn.mirror.renderables == self.world.stats().renderables == len(shapes)
-        planes = [[(normal, distance + 0.25) for normal, distance in sides] for sides, _ in cameras]
+        planes = [[(normal, distance + 0.25) for normal, distance in sides] for sides, *_ in cameras]
+        cells = [self.camera_cell(pick, cell) for _, _, pick, cell in cameras]
         made = [
-            Camera(planes=[(*normal, distance) for normal, distance in sides], layers=mask)
-            for sides, (_, mask) in zip(planes, cameras)
+            Camera(planes=[(*normal, distance) for normal, distance in sides], layers=mask, cell=cell)
+            for sides, (_, mask, *_), cell in zip(planes, cameras, cells)
         ]
         self.visible.cull(self.drawn.mirror, made, by_entity=True)
-        for i, (sides, (_, mask)) in enumerate(zip(planes, cameras)):
-            found = self.tree.visible(sides, mask)
+        for i, (sides, (_, mask, *_), cell) in enumerate(zip(planes, cameras, cells)):
+            found = self.tree.visible(sides, mask, cell)
             assert self.visible.groups(i)["key"].tolist() == sorted(found)
             seen = self.visible.write(i, entities=True)
             assert seen.entities.tolist() == [handle for key in sorted(found) for handle in found[key]]
             places = [tuple(place) for place in seen.matrices[:, :, 3].tolist()]
-            assert places == [self.tree.world(handle)[0] for handle in seen.entities.tolist()]
+            assert places == [self.tree.relative(handle, cell) for handle in seen.entities.tolist()]
+
+    def camera_cell(self, pick, cell):
+        """Return the cell of a camera: that of an entity, or one beside it."""
+        if self.cell_size == 0:
+            return (0, 0, 0)
+        beside = tuple(number % 3 - 1 for number in cell)
+        return plus(self.tree.cell(self.tree.pick(pick)), beside) if self.tree.nodes else cell
 
     # --- Counterparts ---
 
