@@ -18,11 +18,16 @@ enum { aged_seed = 144, walk_frames = 600, ns_of_us = 1000 };
 
 static const double world_side = 2000;
 
+// Of length 1.
+struct direction {
+    double along[3];
+};
+
 // A root walks, or shuttles between its first two places.
 struct walk {
-    const struct forest *forest;   ///< With each root where it begins.
-    const double (*directions)[3]; ///< [trees] of length 1.
-    struct scheme_write *writes;   ///< [trees]
+    const struct forest *forest;        ///< With each root where it begins.
+    const struct direction *directions; ///< [trees]
+    struct scheme_write *writes;        ///< [trees]
     bool is_shuttle;
 };
 
@@ -42,7 +47,7 @@ static struct pose root_after(const struct walk *walk, uint32_t tree, unsigned f
 
     for (int k = 0; k < 3; ++k) {
         root.position[k] =
-            place_after((double)root.position[k], walk->directions[tree][k] * frames);
+            place_after((double)root.position[k], walk->directions[tree].along[k] * frames);
     }
     return root;
 }
@@ -133,9 +138,9 @@ static void cull_both(struct contest *contest, const struct walk *walk, struct f
 void cull_run_aged(struct contest *contest, const struct load_case *at)
 {
     struct forest forest = forest_create(at->shape);
-    double(*const directions)[3] = block_new(at->shape.trees, sizeof *directions);
+    struct direction *const directions = block_new(at->shape.trees, sizeof *directions);
     struct walk walk = {.forest = &forest,
-                        .directions = (const double(*)[3])directions,
+                        .directions = directions,
                         .writes = block_new(at->shape.trees, sizeof *walk.writes)};
     struct contest walked = contest_copy(contest), shuttled = contest_copy(contest);
     struct draw draw = draw_begin(aged_seed, 0);
@@ -146,11 +151,11 @@ void cull_run_aged(struct contest *contest, const struct load_case *at)
 
         for (int k = 0; k < 3; ++k) {
             place[k] *= (float)(world_side / ROOT_SIDE);
-            directions[tree][k] = draw_unit(&draw) - 0.5;
-            square += directions[tree][k] * directions[tree][k];
+            directions[tree].along[k] = draw_unit(&draw) - 0.5;
+            square += directions[tree].along[k] * directions[tree].along[k];
         }
         for (int k = 0; k < 3; ++k) {
-            directions[tree][k] /= sqrt(square);
+            directions[tree].along[k] /= sqrt(square);
         }
     }
     contest_build(contest, &forest);
