@@ -70,6 +70,13 @@ ESPL__INLINE void espl__plane_mark(const espl__plane *plane, uint32_t item)
     espl__plane_mark_block(plane, item / ESPL__PLANE_BLOCK);
 }
 
+/// Make an item one that changed long ago. Its block stays as it is.
+static inline void espl__plane_unmark(const espl__plane *plane, uint32_t item)
+{
+    ESPL_CHECK_FULL(item < plane->capacity);
+    plane->stamps[item] = (uint16_t)(plane->moment - ESPL__PLANE_AGE);
+}
+
 /// The stamps of a plane, for a loop that marks many items: in registers, because the compiler must
 /// assume that a store changes a field of the plane. The loop marks each block as well.
 typedef struct espl__marker {

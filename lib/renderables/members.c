@@ -12,6 +12,7 @@
 #include "lib/math/boxes.h"
 #include "lib/renderables/codes.h"
 #include "lib/tree/changes.h"
+#include "lib/tree/jumps.h"
 
 #include <string.h>
 
@@ -337,7 +338,7 @@ bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, ui
     return espl__add_mover(r, member, ESPL__MOVING, espl__code_now(r, member));
 }
 
-// Note the slots of a block that a write with ESPL_TELEPORT placed.
+// Note the slots of a block that jumped.
 static bool note_jumps(espl_renderables *r, uint32_t first, uint64_t bits)
 {
     if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->jumps, ESPL__PLANE_BLOCK)) {
@@ -349,30 +350,20 @@ static bool note_jumps(espl_renderables *r, uint32_t first, uint64_t bits)
     return true;
 }
 
-// Let the members that jumped, and those below them, have no pose before.
+// Let the members that jumped have no pose before. The mark of a slot outlives its node: the members of new ones
+// have none either.
 static void list_jumps(espl_renderables *r)
 {
-    const espl__forest *const forest = &r->world->forest;
-    const espl__plane *const plane = &forest->tracks.planes[ESPL__PLANE_JUMP];
-    const uint32_t since = espl__plane_since(r->world->moment, r->last);
-
     for (size_t i = 0; i < espl__array_length(r->jumps); ++i) {
-        const uint32_t top = r->jumps[i];
-        bool goes_down = true;
+        const uint32_t slot = r->jumps[i];
+        const uint32_t member =
+            espl__slot_has_node(&r->world->forest, slot) ? r->member_of[slot] : ESPL__NO_MEMBER;
 
-        // The mark of a slot outlives its node. What is below a slot that jumped is listed with that, so that
-        // no slot is visited for each one above it.
-        for (uint32_t slot = espl__slot_has_node(forest, top) ? top : ESPL__NO_SLOT;
-             slot != ESPL__NO_SLOT; slot = espl__next_in_walk(forest, slot, top, goes_down)) {
-            const uint32_t member = r->member_of[slot];
+        if (member != ESPL__NO_MEMBER) {
+            const uint32_t cluster = espl__member_cluster(member);
 
-            goes_down = slot == top || !espl__plane_has_changed(plane, slot, since);
-            if (goes_down && member != ESPL__NO_MEMBER) {
-                const uint32_t cluster = espl__member_cluster(member);
-
-                espl__set_bit(&espl__cluster_at(r, cluster)->jumped, espl__member_place(member));
-                espl__mark_dirty(r, cluster, ESPL__WRITE_POSES | ESPL__WRITE_BOXES);
-            }
+            espl__set_bit(&espl__cluster_at(r, cluster)->jumped, espl__member_place(member));
+            espl__mark_dirty(r, cluster, ESPL__WRITE_POSES | ESPL__WRITE_BOXES);
         }
     }
 }
@@ -664,6 +655,7 @@ bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint64_
 bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__update *u)
 {
     espl__array_set_length(r->jumps, 0);
+    espl__jumps_spread(&r->world->forest);
     bool is_done = (r->last == 0 || note_indices(r)) && note_past_slots(r) && walk_slots(r, u) &&
                    reserve_presence(r);
 

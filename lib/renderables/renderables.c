@@ -16,7 +16,8 @@ enum {
     BUDGET = 2048,
     MOST_USER_BYTES = 65536,
     PLANES_OF_RENDERABLES = 1 << ESPL__PLANE_WORLD | 1 << ESPL__PLANE_PLACE |
-                            1 << ESPL__PLANE_JUMP | 1 << ESPL__PLANE_INDEX,
+                            1 << ESPL__PLANE_JUMP | 1 << ESPL__PLANE_JUMP_TOP |
+                            1 << ESPL__PLANE_INDEX,
     PLANES_WITH_CELLS = PLANES_OF_RENDERABLES | 1 << ESPL__PLANE_CELL,
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The marks of changes.h, and the planes and arrays of motion that they are stored in.
+#include "lib/tree/jumps.h"
 #include "lib/tree/motion.h"
 
 // --- Marks ---
@@ -216,6 +217,7 @@ void espl__forest_set_moment(espl__forest *forest, uint64_t moment)
 {
     const uint32_t now = (uint32_t)moment;
 
+    espl__jumps_spread(forest);
     for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
         espl__plane_set_moment(&forest->tracks.planes[i], now);
     }

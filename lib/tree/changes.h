@@ -56,12 +56,6 @@ static inline void espl__mark_renamed(const espl__forest *forest, uint32_t slot)
 /// Mark the world of a slot, where only its stretch or user data changed: worlds.h marks poses.
 void espl__mark_world(espl__forest *forest, uint32_t slot);
 
-/// Mark that a node was placed where a write with ESPL_TELEPORT puts it.
-static inline void espl__note_jump(const espl__forest *forest, uint32_t slot)
-{
-    espl__tracks_mark(&forest->tracks, ESPL__PLANE_JUMP, slot);
-}
-
 /// Tell whether a node was made, or got its transform, since the last present. Without motion: false.
 static inline bool espl__is_unshown(const espl__forest *forest, uint32_t slot)
 {

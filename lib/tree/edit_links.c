@@ -9,6 +9,7 @@
 #include "lib/tree/edit_cells.h"
 #include "lib/tree/edit_past.h"
 #include "lib/tree/edit_steps.h"
+#include "lib/tree/jumps.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/links.h"
 #include "lib/tree/order.h"
@@ -151,6 +152,7 @@ ESPL__INLINE bool relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint3
 
     ESPL_CHECK(parent != slot && before != slot && (parent != ESPL__NO_SLOT || old != parent));
     ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
+    espl__jumps_spread(edit->forest);
     espl__note_linked(edit->forest, slot);
     return old != ESPL__NO_SLOT && parent != ESPL__NO_SLOT
                ? relink_member(edit, slot, old, parent, before, is_free_link)
@@ -561,6 +563,9 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     const uint32_t anchor = forest->parent[top], tree = forest->tree[top];
     const size_t from = espl__array_length(edit->removed);
     bool has_survivors = false;
+
+    // What dies has no entity from here on, and its descendants may survive.
+    espl__jumps_spread(forest);
     bool is_done = list_closure(edit, top, extent, &has_survivors);
 
     edit->is_lossy = false;

@@ -2,6 +2,8 @@
 // The writes of flagged_writes.h.
 #include "lib/tree/flagged_writes.h"
 
+#include "lib/tree/jumps.h"
+
 // Outside a tick the mark of the ordinary write makes the node one that was always where it is. So a write
 // that carries keeps the past here, and gives it back before it moves it.
 void espl__flagged_write_begin(espl__flagged_write *write, espl__forest *forest, uint32_t slot,

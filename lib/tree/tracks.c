@@ -64,6 +64,10 @@ bool espl__tracks_make(espl__heap *heap, espl__tracks *tracks, uint32_t capacity
                          .is_ticking = from->is_ticking};
     bool is_done = true;
 
+    atomic_store_explicit(&made.has_jumps,
+                          atomic_load_explicit(&from->has_jumps, memory_order_relaxed),
+                          memory_order_relaxed);
+
     ESPL_CHECK(count <= capacity);
     for (int i = 0; i < ESPL__PLANE_COUNT; ++i) {
         const espl__plane *const plane = &from->planes[i];
@@ -157,6 +161,7 @@ void espl__tracks_move(const espl__tracks *to, uint32_t slot, const espl__tracks
     move_stamp(&to->planes[ESPL__PLANE_OWN], slot, &from->planes[ESPL__PLANE_OWN], old);
     move_stamp(&to->planes[ESPL__PLANE_SHOWN], slot, &from->planes[ESPL__PLANE_SHOWN], old);
     move_stamp(&to->planes[ESPL__PLANE_JUMP], slot, &from->planes[ESPL__PLANE_JUMP], old);
+    move_stamp(&to->planes[ESPL__PLANE_JUMP_TOP], slot, &from->planes[ESPL__PLANE_JUMP_TOP], old);
     if (to->cells != NULL) {
         move_stamp(&to->planes[ESPL__PLANE_CELL], slot, &from->planes[ESPL__PLANE_CELL], old);
         to->cells[slot] = from->cells[old];

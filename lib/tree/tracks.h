@@ -19,9 +19,11 @@ enum {
     /// hole with another next one; it is or was an end of a free range.
     ESPL__PLANE_PLACE,
     ESPL__PLANE_SHOWN, ///< shown world
-    /// A write with ESPL_TELEPORT placed the node, also where it left the transform as it is. Its descendants,
-    /// which moved with it, are not marked: a consumer finds them by the links.
+    /// A write with ESPL_TELEPORT placed the node, also where it left the transform as it is, or placed a node
+    /// that it was below then (jumps.h).
     ESPL__PLANE_JUMP,
+    /// Such a write placed the node in this moment, and the nodes below it are not marked yet.
+    ESPL__PLANE_JUMP_TOP,
     /// Cell of a root, where the world has cells; of the top of what came to a root with another cell; and of
     /// nodes below both, where a consumer asked for these (espl__cells_spread()).
     ESPL__PLANE_CELL,
@@ -95,6 +97,7 @@ typedef struct espl__tracks {
     uint32_t rolled_before; ///< of the tick before it
     uint32_t capacity;      ///< slots that each of them has room for
     bool is_ticking;        ///< between the begin and the end of a tick: writes are blended then
+    _Atomic bool has_jumps; ///< some node may be marked in ESPL__PLANE_JUMP_TOP
 } espl__tracks;
 
 /// What the shown worlds show.

@@ -4,6 +4,7 @@
 
 #include "lib/base/bits.h"
 #include "lib/base/prefetch.h"
+#include "lib/tree/jumps.h"
 #include "lib/tree/propagate.h"
 #include "lib/tree/tree_batch.h"
 
@@ -472,6 +473,7 @@ static void restore_lists(espl__shadow *shadow)
 
 void espl__rewind_nodes(espl__shadow *shadow)
 {
+    espl__jumps_spread(&shadow->world->forest);
     restore_lists(shadow);
     each_kept(shadow, &shadow->noted_trees, restore_tree);
     each_kept(shadow, &shadow->noted_slots, restore_node_at);

@@ -144,31 +144,26 @@ static void make_one(void)
     c.all[c.count++] = (known){.entity = made};
 }
 
-static known *find_known(espl_entity entity)
+// Tell whether an entity is another one, or below it.
+static bool is_at_or_below(espl_entity entity, espl_entity top)
 {
-    uint32_t i = 0;
-
-    while (i < c.count && !espl_entity_equal(c.all[i].entity, entity)) {
-        i += 1;
+    while (!espl_entity_is_null(entity) && !espl_entity_equal(entity, top)) {
+        entity = espl_get_parent(w, entity);
     }
-    ck_assert_uint_lt(i, c.count);
-    return &c.all[i];
+    return !espl_entity_is_null(entity);
 }
 
-// Tell whether a teleport placed an entity, or one that is above it when the mirror is made.
-static bool has_jumped(const known *one)
+// Note that a teleport placed an entity, and all that is below it then.
+static void note_jump(const known *one)
 {
-    bool has = false;
-
-    for (espl_entity at = one->entity; !espl_entity_is_null(at); at = espl_get_parent(w, at)) {
-        has = has || find_known(at)->has_jumped;
+    for (uint32_t i = 0; i < c.count; ++i) {
+        c.all[i].has_jumped = c.all[i].has_jumped || is_at_or_below(c.all[i].entity, one->entity);
     }
-    return has;
 }
 
 static void write_one(void)
 {
-    known *const one = draw_known();
+    const known *const one = draw_known();
     const espl_transform t = draw_transform(test_one_in(&c.random, 4) ? 6000 : 1200);
     const bool jumps = test_one_in(&c.random, 4);
     const uint32_t flag = jumps ? ESPL_TELEPORT : 0;
@@ -196,7 +191,9 @@ static void write_one(void)
                                 (espl_write_kind)(ESPL_WRITE_LOCAL_TRANSFORM | flag), &t);
         break;
     }
-    one->has_jumped = one->has_jumped || (jumps && status >= 0);
+    if (jumps && status >= 0) {
+        note_jump(one);
+    }
 }
 
 static void destroy_one(void)
@@ -312,7 +309,7 @@ static void note_mirror(void)
         ck_ok(espl_get_world_transform(w, one->entity, &world));
         ck_ok(espl_read_one(w, one->entity, ESPL_READ_CELL, one->cell));
         one->now = espl__pose_of(&world);
-        if (!one->has_before || has_jumped(one) || !one->was_shown) {
+        if (!one->has_before || one->has_jumped || !one->was_shown) {
             one->before = one->now;
         } else {
             bring(one->before.position, one->old_cell, one->cell);

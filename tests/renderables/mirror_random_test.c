@@ -32,7 +32,7 @@ typedef struct scene {
     espl_renderables *renderables;
     espl_component bounds, renderable;
     espl_entity entities[ENTITIES]; // some are dead
-    bool has_jumped[INDICES];       // since the last update, by an own write
+    bool has_jumped[INDICES]; // since the last update, by a write to it or to one above it then
     picture newest, held;
     const espl_mirror *mirror; // with `held`
     uint64_t random;
@@ -118,6 +118,55 @@ static void spawn(void)
     }
 }
 
+// Note a teleport: it is of all that is below the entity at that time.
+static void note_jump(espl_entity top)
+{
+    static espl_entity all[ENTITIES];
+    const size_t count = espl_copy_subtree(s.world, top, ESPL_EXTENT_SUBTREE, ENTITIES,
+                                           &(espl_subtree_arrays){.entities = all});
+
+    ck_assert_uint_le(count, ENTITIES);
+    for (size_t i = 0; i < count; ++i) {
+        s.has_jumped[all[i].index] = true;
+    }
+}
+
+// Record a teleport and a structural change of another entity, and play both: what is below the teleported one is
+// what was there before the change, or after it.
+static void play_jump(void)
+{
+    const espl_entity top = draw_entity(), other = draw_entity(), parent = draw_entity();
+    const espl_transform t = draw_transform();
+    const bool is_first = draw(2) == 0, is_attach = draw(2) == 0;
+    espl_command_buffer *commands = NULL;
+
+    if (espl_entity_is_null(top)) {
+        return;
+    }
+    ck_ok(espl_command_buffer_create(s.world, 1, &commands));
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+
+    for (int i = 0; i < 2; ++i) {
+        if ((i == 0) == is_first) {
+            ck_ok(espl_record_write(recorder, (uint32_t)i, top,
+                                    (espl_write_kind)(ESPL_WRITE_LOCAL_POSE | ESPL_TELEPORT), &t));
+        } else if (is_attach) {
+            take_answer(espl_record_attach(recorder, (uint32_t)i, other, parent, NULL));
+        } else {
+            take_answer(espl_record_destroy(recorder, (uint32_t)i, other, ESPL_EXTENT_ENTITY));
+        }
+    }
+    // Where the teleport comes second, it may be refused: it is noted where the entity lives then.
+    if (is_first) {
+        note_jump(top);
+    }
+    ck_assert_int_ge(espl_play(s.world, commands, NULL), 0);
+    if (!is_first && espl_is_alive(s.world, top)) {
+        note_jump(top);
+    }
+    espl_command_buffer_destroy(commands);
+}
+
 // Write by one of the ways, and note a teleport.
 static void write_some(void)
 {
@@ -140,8 +189,8 @@ static void write_some(void)
                                    ? espl_write_batch(s.world, &write, 1, NULL)
                                    : espl_write_one(s.world, entity, write.kind, &write.value);
 
-    if (status == ESPL_OK || status == ESPL_LOSSY) {
-        s.has_jumped[entity.index] = s.has_jumped[entity.index] || jumps;
+    if (jumps && (status == ESPL_OK || status == ESPL_LOSSY)) {
+        note_jump(entity);
     }
 }
 
@@ -166,8 +215,10 @@ static void change_once(void)
 
     if (kind < 14) {
         spawn();
-    } else if (kind < 30) {
+    } else if (kind < 28) {
         write_some();
+    } else if (kind < 30) {
+        play_jump();
     } else if (kind < 33) {
         change_values();
     } else if (kind < 35) {
@@ -186,17 +237,6 @@ static void change_once(void)
 }
 
 // --- Pictures ---
-
-// A teleport is of all below the entity as well.
-static bool is_below_a_jump(espl_entity entity)
-{
-    for (; !espl_entity_is_null(entity); entity = espl_get_parent(s.world, entity)) {
-        if (s.has_jumped[entity.index]) {
-            return true;
-        }
-    }
-    return false;
-}
 
 // Note what the world has, beside what the picture before had.
 static void take_picture(uint64_t number)
@@ -223,7 +263,7 @@ static void take_picture(uint64_t number)
             now->entity = entity;
             memcpy(&now->pose, &world, sizeof now->pose);
             const bool has_before =
-                espl_entity_equal(was->entity, entity) && !is_below_a_jump(entity);
+                espl_entity_equal(was->entity, entity) && !s.has_jumped[entity.index];
 
             now->before = has_before ? was->pose : now->pose;
             now->user_data = drawn.user_data;
@@ -386,7 +426,9 @@ TEST_LOOP(teleport_is_of_all_below, 0, 2)
         s.world, s.entities[1],
         (espl_write_kind)(ESPL_WRITE_LOCAL_POSITION | (_i == 0 ? (unsigned)ESPL_TELEPORT : 0)),
         far));
-    s.has_jumped[s.entities[1].index] = _i == 0;
+    if (_i == 0) {
+        note_jump(s.entities[1]);
+    }
     update_scene();
     acquire_mirror();
     ck_assert_uint_eq(s.jumps, _i == 0 ? 4 : 0);
