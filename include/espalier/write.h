@@ -91,7 +91,8 @@ typedef enum espl_write_kind {
     ESPL_WRITE_PREVIOUS_WORLD_POSE = 25,
     // Large worlds (espalier/far.h). They take no flag.
     /// int32_t[3]: the cell of a root or solo. Its coordinates stay, so that it moves by whole cells, with
-    /// all below it. ESPL_ERR_UNSUPPORTED on a member, and in a world without cells.
+    /// all below it; motion blends it as a write of the local. ESPL_ERR_UNSUPPORTED on a member, and in a
+    /// world without cells.
     ESPL_WRITE_CELL = 26,
     /// double[3]: the absolute position, from the middle of cell 0, 0, 0. A root or solo goes to the nearest
     /// cell, as espl_recenter() brings it there. A member is placed in the cell of its tree: ESPL_LOSSY where

@@ -44,8 +44,8 @@ static void put_cell(espl__forest *forest, espl__context *context, uint32_t root
 {
     if (kind == ESPL_WRITE_ABSOLUTE_POSITION) {
         espl__tree_change_cell(forest, context, root, cell);
-    } else if (!espl__cell_is_same(forest->tracks.cells[root], cell)) {
-        espl__cell_store(forest, root, cell);
+    } else {
+        espl__tree_move_cell(forest, root, cell);
     }
 }
 

@@ -142,6 +142,21 @@ void espl__past_shift(const espl__forest *forest, espl__past *past, uint32_t fla
     }
 }
 
+espl__past espl__past_moved(const espl__forest *forest, uint32_t slot,
+                            const espl__cell_shift *shift)
+{
+    const espl__placement placement = espl__slot_placement(forest, slot);
+    const bool is_root = espl__is_root(forest, slot);
+    espl__past past = espl__past_read(forest, slot);
+
+    if (!espl__forest_shows_writes(forest)) {
+        espl__past_shift(forest, &past, placement.kept.flags, is_root, shift);
+    } else if (is_root && !espl__pose_is_marker(&past.local[ESPL__PREVIOUS])) {
+        past = espl__past_of(&placement);
+    }
+    return past;
+}
+
 // --- Absolute positions ---
 
 void espl__position_in_cells(const espl__cell *cell, float cell_size,
@@ -297,7 +312,8 @@ static void recompute_tree(espl__forest *forest, espl__context *context, uint32_
     }
 }
 
-// Shift what is shown of a tree, so that it is shown where it was. The next present computes it anew.
+// Shift what is shown of a tree, so that it is shown where it was. The next present computes each of its nodes
+// anew: it would leave out what is below a node that shows the same, but shifts round each position by itself.
 static void shift_shown(espl__forest *forest, uint32_t root, const espl__cell_shift *shift)
 {
     if (!espl__forest_has_motion(forest)) {
@@ -310,6 +326,7 @@ static void shift_shown(espl__forest *forest, uint32_t root, const espl__cell_sh
         if (!forest->tracks.is_unshown[slot]) {
             espl__position_shift(shown->position, shift);
             espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
+            espl__mark_edited(forest, slot);
         }
     }
 }
@@ -327,6 +344,30 @@ void espl__tree_change_cell(espl__forest *forest, espl__context *context, uint32
     shift_tree(forest, root, &shift);
     shift_shown(forest, root, &shift);
     recompute_tree(forest, context, root);
+}
+
+void espl__tree_move_cell(espl__forest *forest, uint32_t root, espl__cell cell)
+{
+    const espl__cell_shift shift = espl__cell_shift_of(forest, forest->tracks.cells[root], cell);
+
+    ESPL_CHECK(espl__is_root(forest, root) && !espl__forest_is_edited(forest));
+    if (!shift.is_any) {
+        return;
+    }
+    espl__cell_store(forest, root, cell);
+    if (!espl__forest_has_motion(forest)) {
+        return;
+    }
+    for (uint32_t slot = root; slot != ESPL__NO_SLOT && (slot == root || keeps_axes(forest, root));
+         slot = espl__next_in_walk(forest, slot, root, true)) {
+        if (slot == root || espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+            const espl__past past = espl__past_moved(forest, slot, &shift);
+
+            espl__past_store(forest, slot, &past);
+            espl__mark_edited(forest, slot);
+        }
+    }
+    shift_shown(forest, root, &shift);
 }
 
 // --- All trees ---

@@ -76,6 +76,13 @@ void espl__kept_shift(espl_pose *kept, uint32_t flags, const espl__cell_shift *s
 void espl__past_shift(const espl__forest *forest, espl__past *past, uint32_t flags, bool is_root,
                       const espl__cell_shift *shift);
 
+/// Return the past of a node whose tree gets another cell without its coordinates: it moves with the cell. In a
+/// tick what it was, and kept earlier, stays where it was. A write outside of one is shown as it is: the root
+/// was always where it is, and what others keep was always in the cell.
+/// Precondition: motion runs.
+espl__past espl__past_moved(const espl__forest *forest, uint32_t slot,
+                            const espl__cell_shift *shift);
+
 /// Return the absolute position of a position in a cell of some size.
 void espl__position_in_cells(const espl__cell *cell, float cell_size,
                              const float position[ESPL__LEAST 3], double out[ESPL__LEAST 3]);
@@ -96,6 +103,8 @@ void espl__cell_relative(const espl__forest *forest, uint32_t slot,
 /// Give a tree another cell, and bring all that it keeps in coordinates there: the absolute positions stay.
 void espl__tree_change_cell(espl__forest *forest, espl__context *context, uint32_t root,
                             espl__cell cell);
+/// Give a tree another cell, with the coordinates that it has: it moves with the cell (espl__past_moved()).
+void espl__tree_move_cell(espl__forest *forest, uint32_t root, espl__cell cell);
 /// Bring each root that is more than `limit` cells from the middle of its cell to the nearest one.
 /// @param count  out: the trees that got another cell.
 /// @return false: a cell would be out of range, and the tree stays where it is.

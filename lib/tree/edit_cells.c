@@ -56,6 +56,22 @@ static bool shift_kept_parts(espl__edit *edit, uint32_t slot, const espl__cell_s
     return espl__edit_put(edit, slot, &change.placement, &change.world, &past);
 }
 
+// Set the past of a node whose tree moves with its cell. One that keeps nothing has none in the coordinates of
+// the cell, but for the root.
+static bool shift_past(espl__edit *edit, uint32_t slot, const espl__cell_shift *shift)
+{
+    const espl__forest *const forest = edit->forest;
+    espl__node_change change;
+
+    if (!espl__is_root(forest, slot) && !espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        return true;
+    }
+    espl__edit_read(edit, slot, &change);
+    const espl__past past = espl__past_moved(forest, slot, shift);
+
+    return espl__edit_put(edit, slot, &change.placement, &change.world, &past);
+}
+
 // Show a node at its world until the next present, because what is shown is in the coordinates of another cell.
 static bool show_world(espl__edit *edit, uint32_t slot)
 {
@@ -72,8 +88,8 @@ static bool show_world(espl__edit *edit, uint32_t slot)
     return true;
 }
 
-// Shift what is shown of a node, so that it is shown where it was. The old position is appended to the undo
-// log.
+// Shift what is shown of a node, so that it is shown where it was until the next present, which computes it
+// anew. The old position is appended to the undo log.
 static bool shift_shown_position(espl__edit *edit, uint32_t slot, const espl__cell_shift *shift)
 {
     espl__forest *const forest = edit->forest;
@@ -94,6 +110,7 @@ static bool shift_shown_position(espl__edit *edit, uint32_t slot, const espl__ce
     ESPL_ARRAY_PUSH(edit->cells, bits);
     espl__position_shift(position, shift);
     espl__tracks_mark(&forest->tracks, ESPL__PLANE_SHOWN, slot);
+    espl__mark_edited(forest, slot);
     return true;
 }
 
@@ -145,6 +162,21 @@ static bool change_cell(espl__edit *edit, uint32_t root, espl__cell cell)
            shift_nodes(edit, root, &shift, true) && espl__edit_set_cell(edit, root, cell);
 }
 
+// Bring a tree to another cell with the coordinates that it has: it moves with the cell.
+static bool move_cell(espl__edit *edit, uint32_t root, espl__cell cell)
+{
+    const espl__forest *const forest = edit->forest;
+    const espl__cell_shift shift = espl__cell_shift_of(forest, forest->tracks.cells[root], cell);
+    bool is_done = true;
+
+    for (uint32_t slot = root;
+         slot != ESPL__NO_SLOT && is_done && shift.is_any && espl__forest_has_motion(forest);
+         slot = espl__next_in_walk(forest, slot, root, true)) {
+        is_done = shift_past(edit, slot, &shift) && shift_shown_position(edit, slot, &shift);
+    }
+    return is_done && espl__edit_set_cell(edit, root, cell);
+}
+
 espl_status espl__edit_write_cell(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                                   const espl_write_value *value, espl_write_value *position)
 {
@@ -155,8 +187,8 @@ espl_status espl__edit_write_cell(espl__edit *edit, uint32_t slot, espl_write_ki
     if (status < 0 || !espl__forest_has_cells(forest) || !espl__is_root(forest, slot)) {
         return status;
     }
-    const bool is_done = kind == ESPL_WRITE_CELL ? espl__edit_set_cell(edit, slot, cell)
-                                                 : change_cell(edit, slot, cell);
+    const bool is_done =
+        kind == ESPL_WRITE_CELL ? move_cell(edit, slot, cell) : change_cell(edit, slot, cell);
 
     return is_done ? status : ESPL_ERR_NO_MEMORY;
 }

@@ -602,8 +602,33 @@ static float shown_x(espl_entity entity, const espl_origin *from)
     return position[0];
 }
 
+// Write two values of an entity: one by one, in a batch, or by commands.
+static void write_both(int form, espl_entity entity, espl_write_kind first, const void *value,
+                       espl_write_kind second, const void *other)
+{
+    espl_write writes[2] = {{entity, first, {{0}}}, {entity, second, {{0}}}};
+
+    memcpy(&writes[0].value, value, sizeof(float[3]));
+    memcpy(&writes[1].value, other, sizeof(float[3]));
+    if (form == 1) {
+        ck_ok(espl_write_batch(w, writes, 2, NULL));
+        return;
+    }
+    espl_command_buffer *const commands = form == 2 ? test_commands(w, 1) : NULL;
+
+    for (int i = 0; i < 2; ++i) {
+        ck_ok(form == 0 ? espl_write_one(w, entity, writes[i].kind, &writes[i].value)
+                        : espl_record_write(espl_command_buffer_recorder(commands, 0), 0, entity,
+                                            writes[i].kind, &writes[i].value));
+    }
+    if (form == 2) {
+        ck_ok(espl_play(w, commands, NULL));
+    }
+    espl_command_buffer_destroy(commands);
+}
+
 // A ship and its mast move by a meter a tick; in the middle of it the ship goes to another cell.
-TEST_LOOP(shown_steps_are_steady_across_cells, 0, 4)
+TEST_LOOP(shown_steps_are_steady_across_cells, 0, 7)
 {
     const espl_origin from = {.cell = {0, 0, 0}};
     float last[2] = {0, 0};
@@ -619,6 +644,10 @@ TEST_LOOP(shown_steps_are_steady_across_cells, 0, 4)
         if (tick == 5 && _i == 0) {
             ck_ok(espl_recenter(w, 1, NULL));
             check_cell(w, nodes[1], 1, 0, 0);
+        }
+        if (tick == 5 && _i >= 4) {
+            write_both(_i - 4, nodes[0], ESPL_WRITE_CELL, (int32_t[3]){1, 0, 0},
+                       ESPL_WRITE_TRANSLATE_WORLD, (float[3]){-SIZE, 0, 0});
         }
         ck_ok(espl_tick_end(w));
         if (tick == 5 && _i == 1) {
@@ -645,5 +674,49 @@ TEST_LOOP(shown_steps_are_steady_across_cells, 0, 4)
             }
         }
     }
+    test_world_is_valid(w);
+}
+
+// Read a pose of an earlier time, or the one that is shown.
+static float position_x(espl_entity entity, espl_read_kind kind)
+{
+    espl_pose pose;
+
+    ck_ok(espl_read_one(w, entity, kind, &pose));
+    return pose.position[0];
+}
+
+// In a tick a ship, and what keeps a coordinate aboard, fly from where they were in the old cell; between ticks, and
+// with a teleport, they were always in the new one.
+TEST_LOOP(a_written_cell_moves_what_was_or_leaves_it, 0, 9)
+{
+    const int form = _i % 3, when = _i / 3;
+    const espl_write_kind second =
+        when == 1 ? ESPL_WRITE_TRANSLATE_WORLD | ESPL_TELEPORT : ESPL_WRITE_TRANSLATE_WORLD;
+    const float by[3] = {1 - SIZE, 0, 0}, was = when == 0 ? 1500 - SIZE : 1503 - SIZE;
+
+    make_scene(w);
+    ck_ok(espl_write_one(w, nodes[0], ESPL_WRITE_CELL, (int32_t[3]){0, 0, 0}));
+    ck_ok(espl_set_world_position(w, nodes[0], (float[3]){1500, 0, 0}));
+    ck_ok(espl_set_inherit(w, nodes[1], ESPL_ABSOLUTE_X));
+    ck_ok(espl_set_world_position(w, nodes[1], (float[3]){700, 0, 0}));
+    ck_ok(espl_motion_start(w, &(espl_motion_def){.history = 2}));
+    ck_ok(espl_tick_begin(w));
+    ck_ok(espl_write_one(w, nodes[0], ESPL_WRITE_TRANSLATE_WORLD, (float[3]){2, 0, 0}));
+    ck_ok(espl_present(w, 0.5f, NULL));
+    if (when == 2) {
+        ck_ok(espl_tick_end(w));
+    }
+    write_both(form, nodes[0], ESPL_WRITE_CELL, (int32_t[3]){1, 0, 0}, second, by);
+    // Shown where it was, until the next present.
+    ck_assert(position_x(nodes[0], ESPL_READ_SHOWN_POSE) == 1501 - SIZE);
+    ck_assert(position_x(nodes[1], ESPL_READ_SHOWN_POSE) == 700 - SIZE);
+    ck_assert(position_x(nodes[0], ESPL_READ_PREVIOUS_WORLD_POSE) == was);
+    ck_assert(position_x(nodes[0], ESPL_READ_BEFORE_WORLD_POSE) == was);
+    ck_assert(position_x(nodes[1], ESPL_READ_WORLD_POSE) == 700);
+    ck_assert(position_x(nodes[1], ESPL_READ_PREVIOUS_WORLD_POSE) ==
+              (when == 2 ? 700 : 700 - SIZE));
+    ck_ok(espl_present(w, 0.5f, NULL));
+    ck_assert(position_x(nodes[0], ESPL_READ_SHOWN_POSE) == (was + 1503 - SIZE) / 2);
     test_world_is_valid(w);
 }

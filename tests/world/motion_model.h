@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A naive model of the past of entities (espalier/motion.h): per entity the local and the kept world parts of the
-// last two begins of ticks, in double. What an entity has now is read from the library.
+// last two begins of ticks, in double. What an entity has now is read from the library. Locals of roots, worlds
+// and kept parts are absolute: from the middle of cell 0, 0, 0 where the world has cells.
 #ifndef ESPALIER_TESTS_MOTION_MODEL_H
 #define ESPALIER_TESTS_MOTION_MODEL_H
 
 #include "tests/model_poses.h"
 #include "tests/one_world.h"
 
+#include <espalier/far.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,12 +46,77 @@ static bool copies(espl_entity entity)
     return is_bare(entity) || espl_get_inherit(w, entity) == ESPL_COPY_PARENT;
 }
 
+// The position of the cell of an entity. That of a hierarchy whose root has no transform reads from a member.
+typedef struct offset {
+    double by[3];
+} offset;
+
+static offset offset_of(espl_entity entity)
+{
+    const double size = (double)espl_get_cell_size(w);
+    offset o = {{0, 0, 0}};
+    espl_entity tree[LIMIT];
+    int32_t cell[3];
+
+    if (size == 0) {
+        return o;
+    }
+    const espl_subtree_arrays arrays = {.entities = tree};
+    const size_t count = espl_copy_subtree(w, espl_get_root(w, entity), ESPL_EXTENT_SUBTREE, LIMIT,
+                                           &arrays);
+    size_t first = 0;
+
+    while (first < count && is_bare(tree[first])) {
+        first += 1;
+    }
+    if (first < count) {
+        ck_ok(espl_read_one(w, tree[first], ESPL_READ_CELL, cell));
+        for (int i = 0; i < 3; ++i) {
+            o.by[i] = size * (double)cell[i];
+        }
+    }
+    return o;
+}
+
+// Add an offset to a position, or take it away.
+static dpose moved(dpose pose, offset o, double sign)
+{
+    for (int i = 0; i < 3; ++i) {
+        pose.p[i] += sign * o.by[i];
+    }
+    return pose;
+}
+
+static bool is_root(espl_entity entity)
+{
+    return espl_entity_is_null(espl_get_parent(w, entity));
+}
+
+// What an entity reads for a pose that is absolute where it is a root.
+static dpose in_cell(espl_entity entity, dpose pose)
+{
+    return is_root(entity) ? moved(pose, offset_of(entity), -1) : pose;
+}
+
+// The reverse.
+static dpose out_of_cell(espl_entity entity, dpose pose)
+{
+    return is_root(entity) ? moved(pose, offset_of(entity), 1) : pose;
+}
+
 static dpose local_now(espl_entity entity)
 {
     const espl_transform local =
         is_bare(entity) ? espl_transform_identity() : test_local_of(w, entity);
 
-    return dpose_of(&local);
+    return out_of_cell(entity, dpose_of(&local));
+}
+
+static dpose world_now(espl_entity entity)
+{
+    const espl_transform world = test_world_of(w, entity);
+
+    return moved(dpose_of(&world), offset_of(entity), 1);
 }
 
 // The stretch that the children of an entity see: of a copy, that of its parent.
@@ -61,11 +128,6 @@ static void stretch_of(espl_entity entity, double out[3])
     for (int i = 0; i < 3; ++i) {
         out[i] = espl_entity_is_null(entity) ? 1 : (double)test_local_of(w, entity).stretch[i];
     }
-}
-
-static bool is_root(espl_entity entity)
-{
-    return espl_entity_is_null(espl_get_parent(w, entity));
 }
 
 // --- The model ---
@@ -113,9 +175,8 @@ static dpose world_at(model *m, espl_entity entity, int time)
     }
     stretch_of(parent, stretch);
     const dpose composed = dpose_compose(up, stretch, local_at(m, entity, time));
-    const espl_transform now = test_world_of(w, entity);
 
-    return with_kept(composed, n->is_new ? dpose_of(&now) : n->kept[time], flags);
+    return with_kept(composed, n->is_new ? world_now(entity) : n->kept[time], flags);
 }
 
 static dpose relative_at(model *m, espl_entity parent, int time, dpose world)
@@ -149,7 +210,7 @@ static dpose seen_at(model *m, espl_entity entity, int time)
         return dpose_identity();
     }
     if (flags == 0) {
-        return local_at(m, entity, time);
+        return in_cell(entity, local_at(m, entity, time));
     }
     return with_kept(local_at(m, entity, time),
                      relative_at(m, espl_get_parent(w, entity), time, world_at(m, entity, time)),
@@ -160,9 +221,7 @@ static void set_now(node *n, int time)
 {
     n->local[time] = local_now(n->entity);
     if (!is_bare(n->entity)) {
-        const espl_transform world = test_world_of(w, n->entity);
-
-        n->kept[time] = dpose_of(&world);
+        n->kept[time] = world_now(n->entity);
     }
 }
 

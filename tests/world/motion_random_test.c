@@ -139,10 +139,12 @@ static void move(model *m, node *n, const espl_attach_options *rules, uint32_t f
 
     for (int t = 0; t < TIMES; ++t) {
         const dpose world = before.worlds[i][t];
+        const dpose relative = in_cell(n->entity, relative_at(m, parent, t, world));
         dpose local = before.seen[i][t];
 
-        local = by_rules(rules, ESPL_KEEP_WORLD, local, relative_at(m, parent, t, world));
+        local = by_rules(rules, ESPL_KEEP_WORLD, local, relative);
         local = by_rules(rules, ESPL_SNAP, local, dpose_identity());
+        local = out_of_cell(n->entity, local);
         n->local[t] = flags == ESPL_COPY_PARENT ? dpose_identity() : local;
         n->kept[t] = by_rules(rules, ESPL_KEEP_WORLD, compose_at(m, parent, t, local), world);
     }
@@ -447,7 +449,8 @@ static void set_previous(model *m, node *n, const espl_write_value *value)
 {
     const bool is_world = test_one_in(&m->random, 2);
     const espl_entity parent = espl_get_parent(w, n->entity);
-    const dpose to = dpose_of(&value->transform);
+    const dpose to = is_world ? moved(dpose_of(&value->transform), offset_of(n->entity), 1)
+                              : out_of_cell(n->entity, dpose_of(&value->transform));
     const dpose local = is_world ? relative_at(m, parent, 0, to) : to;
     const dpose kept = is_world ? to : compose_at(m, parent, 0, to);
 
@@ -478,6 +481,85 @@ static void write_flagged(model *m)
         carry(m, n, &value);
     } else {
         set_previous(m, n, &value);
+    }
+}
+
+// Move the past of the members of a hierarchy, or of all of it.
+static void move_past(model *m, espl_entity root, offset by, bool with_root)
+{
+    for (int i = 0; i < LIMIT; ++i) {
+        node *const n = &m->nodes[i];
+        const bool is_top = espl_entity_equal(n->entity, root);
+
+        for (int t = 0; t < TIMES && !espl_entity_is_null(n->entity); ++t) {
+            if ((!is_top || with_root) && espl_entity_equal(espl_get_root(w, n->entity), root)) {
+                n->kept[t] = moved(n->kept[t], by, 1);
+            }
+            if (is_top && with_root) {
+                n->local[t] = moved(n->local[t], by, 1);
+            }
+        }
+    }
+}
+
+// In a tick nothing was elsewhere than it was. Outside of one the whole hierarchy was always in the cell.
+static void write_cell(model *m, node *n)
+{
+    espl_write_value value = {.transform = espl_transform_identity()};
+    const offset old = offset_of(n->entity);
+
+    for (int i = 0; i < 3; ++i) {
+        value.cell[i] = (int32_t)test_below(&m->random, 5) - 2;
+    }
+    put(m, n->entity, ESPL_WRITE_CELL, &value);
+    const offset now = offset_of(n->entity);
+
+    if (!m->is_ticking && memcmp(&old, &now, sizeof old) != 0) {
+        move_past(m, n->entity,
+                  (offset){{now.by[0] - old.by[0], now.by[1] - old.by[1], now.by[2] - old.by[2]}},
+                  false);
+        for (int t = 0; t < TIMES && !n->is_new; ++t) {
+            set_now(n, t);
+        }
+    }
+}
+
+// Writes of cells, moves of the whole world, and what brings hierarchies to the nearest cells.
+static void go_far(model *m)
+{
+    node *const n = pick(m);
+    const uint32_t what = test_below(&m->random, 4);
+    const double size = (double)espl_get_cell_size(w);
+
+    (void)snprintf(told, sizeof told, "cell %u of node %d, %s", what, (int)(n - m->nodes),
+                   m->is_ticking ? "in a tick" : "between ticks");
+    if (what == 0) {
+        ck_ok(espl_recenter(w, 0.5f, NULL));
+    } else if (what == 1) {
+        const int32_t by = (int32_t)test_below(&m->random, 3) - 1;
+
+        ck_ok(espl_rebase(w, (int32_t[3]){0, by, 0}, NULL));
+        for (int i = 0; i < LIMIT; ++i) {
+            const espl_entity root = m->nodes[i].entity;
+
+            if (!espl_entity_is_null(root) && is_root(root)) {
+                move_past(m, root, (offset){{0, size * (double)by, 0}}, true);
+            }
+        }
+    } else if (is_root(n->entity) && !is_bare(n->entity) && what == 2) {
+        write_cell(m, n);
+    } else if (is_root(n->entity) && !is_bare(n->entity)) {
+        espl_write_value value = {.transform = espl_transform_identity()};
+
+        for (int i = 0; i < 3; ++i) {
+            const double at = (double)test_between(&m->random, -60, 60);
+
+            memcpy((unsigned char *)&value + (size_t)i * sizeof at, &at, sizeof at);
+        }
+        put(m, n->entity, ESPL_WRITE_ABSOLUTE_POSITION, &value);
+        for (int t = 0; t < TIMES && !m->is_ticking && !n->is_new; ++t) {
+            set_now(n, t);
+        }
     }
 }
 
@@ -580,7 +662,8 @@ static void compare(model *m, int history)
         }
         for (int t = 0; t < history; ++t) {
             ck_ok(espl_read_one(w, entity, worlds[t], &pose));
-            dpose_demand(world_at(m, entity, t), &pose, describe(m, i, t, "world"));
+            dpose_demand(moved(world_at(m, entity, t), offset_of(entity), -1), &pose,
+                         describe(m, i, t, "world"));
             ck_ok(espl_read_one(w, entity, locals[t], &pose));
             dpose_demand(seen_at(m, entity, t), &pose, describe(m, i, t, "local"));
             m->checks += 2;
@@ -593,6 +676,9 @@ static void run(uint64_t seed, uint32_t history, size_t steps)
     static model m;
 
     m = (model){.random = seed};
+    test_world_cells(seed % 2 == 1 ? 16.0f : 0.0f);
+    tear_down();
+    set_up();
     ck_ok(espl_motion_start(w, &(espl_motion_def){.history = history}));
     for (int i = 0; i < 8; ++i) {
         create(&m);
@@ -602,7 +688,7 @@ static void run(uint64_t seed, uint32_t history, size_t steps)
             create(&m);
         }
         take_snapshot(&m);
-        const uint32_t what = test_below(&m.random, 20);
+        const uint32_t what = test_below(&m.random, espl_get_cell_size(w) != 0 ? 23 : 20);
 
         (void)snprintf(told, sizeof told, "operation %u", what);
 
@@ -618,8 +704,10 @@ static void run(uint64_t seed, uint32_t history, size_t steps)
             change_structure(&m);
         } else if (what < 15) {
             write_flagged(&m);
-        } else {
+        } else if (what < 20) {
             write_one(&m);
+        } else {
+            go_far(&m);
         }
         compare(&m, (int)history);
         if (step % 64 == 0) {
