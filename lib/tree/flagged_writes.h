@@ -2,7 +2,7 @@
 // Writes that are not ordinary: those with a flag, and those of the previous pose (write_kinds.h). Each path
 // that writes, at once, in a batch and in an edit, hands them to the functions below. A write with a flag is
 // the ordinary write, after which motion sets the previous pose of the node. Without motion the previous pose
-// cannot be written, and a flag has no effect but that ESPL_TELEPORT marks a jump (changes.h).
+// cannot be written, and a flag has no effect but that ESPL_TELEPORT marks a jump (jumps.h).
 #ifndef ESPALIER_LIB_TREE_FLAGGED_WRITES_H
 #define ESPALIER_LIB_TREE_FLAGGED_WRITES_H
 

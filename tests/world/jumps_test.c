@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The plane of jumps: each way to write marks the node that a write with ESPL_TELEPORT places, and no other write
-// marks any.
+// The plane of jumps: each way to write marks the node that a write with ESPL_TELEPORT places, with what is below
+// it then, and no other write marks any.
+#include "lib/tree/jumps.h"
 #include "lib/world/moment.h"
 #include "tests/fixture.h"
 #include "tests/forms.h"
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-enum { NODES = 5, WRITTEN = 2, JUMPS = 1 << ESPL__PLANE_JUMP };
+enum { NODES = 5, WRITTEN = 2, JUMPS = 1 << ESPL__PLANE_JUMP | 1 << ESPL__PLANE_JUMP_TOP };
 
 FIXTURE(set_up, end);
 
@@ -22,6 +23,7 @@ static bool has_jumped(espl_entity entity, uint32_t since)
 {
     const uint32_t slot = w->store.records[entity.index].slot;
 
+    espl__jumps_spread(&w->forest);
     return espl__plane_has_changed(&w->forest.tracks.planes[ESPL__PLANE_JUMP], slot, since);
 }
 
@@ -39,7 +41,7 @@ static void demand_marks(write_way way, espl_write_kind kind, bool is_jump, espl
 
     ck_assert_msg(status < 0 ? answer == status : answer >= 0, "%s", way_name(way));
     for (int i = 0; i < NODES; ++i) {
-        ck_assert_msg(has_jumped(node[i], since) == (is_jump && i == WRITTEN),
+        ck_assert_msg(has_jumped(node[i], since) == (is_jump && i >= WRITTEN),
                       "node %d of kind %d by %s", i, (int)kind, way_name(way));
     }
 }
@@ -108,8 +110,31 @@ TEST(mark_of_a_jump_moves_with_its_node)
     ck_ok(espl_destroy(w, node[1], ESPL_EXTENT_SUBTREE));
     ck_ok(espl_compact(w));
     ck_assert(has_jumped(node[3], since));
+    ck_assert(has_jumped(node[4], since));
     ck_assert(!has_jumped(node[0], since));
-    ck_assert(!has_jumped(node[4], since));
+    espl__planes_release(w, JUMPS);
+}
+
+// What was below the node is marked where it goes, and what comes below it later is not: by an attach, and by a
+// destroy that others survive.
+TEST_LOOP(mark_is_of_what_was_below, 0, 2)
+{
+    node = make_chain(w, NODES);
+    ck_assert(espl__planes_acquire(w, JUMPS));
+    const uint32_t since = (uint32_t)espl__world_next_moment(w);
+    const espl_entity other = test_solo(w);
+    const float far[3] = {100, 0, 0};
+
+    ck_ok(espl_write_one(w, node[3], with_flag(ESPL_WRITE_LOCAL_POSITION, ESPL_TELEPORT), far));
+    if (_i == 0) {
+        ck_ok(espl_attach(w, node[4], other, NULL));
+    } else {
+        ck_ok(espl_attach(w, other, node[3], NULL));
+        ck_ok(espl_destroy(w, node[3], ESPL_EXTENT_ENTITY));
+    }
+    ck_assert(has_jumped(node[4], since));
+    ck_assert(!has_jumped(other, since));
+    ck_assert(!has_jumped(node[2], since));
     espl__planes_release(w, JUMPS);
 }
 
