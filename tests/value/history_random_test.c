@@ -502,37 +502,36 @@ static size_t run_at_once(uint64_t seed, uint32_t population, size_t steps, bool
     return operations;
 }
 
-TEST_LOOP(b16_a_world_that_goes_back_goes_on_as_it_did, 0, 3)
+// Run some seeds, or the one that ESPL_SEED chooses. @return the operations.
+static size_t run_seeds(uint64_t state, uint32_t population, size_t count, bool draws)
 {
-    static const uint32_t populations[3] = {6, 40, 300};
-    static const size_t counts[3] = {16, 6, 1};
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
     const size_t steps = (size_t)test_environment("ESPL_OPERATIONS", test_scaled_alone(1000));
-    const size_t runs = chosen != 0 ? 1 : counts[_i] * (size_t)test_factor();
-    uint64_t state = 31 + (uint64_t)_i;
+    const size_t runs = chosen != 0 ? 1 : count * (size_t)test_factor();
     size_t operations = 0;
 
     for (size_t i = 0; i < runs; ++i) {
         operations +=
-            run_at_once(chosen != 0 ? chosen : test_random(&state), populations[_i], steps, false);
+            run_at_once(chosen != 0 ? chosen : test_random(&state), population, steps, draws);
     }
-    test_tell_figure(operations, "operations with rewinds, beside a twin");
+    return operations;
+}
+
+TEST_LOOP(b16_a_world_that_goes_back_goes_on_as_it_did, 0, 3)
+{
+    static const uint32_t populations[3] = {6, 40, 300};
+    static const size_t counts[3] = {16, 6, 1};
+
+    test_tell_figure(run_seeds(31 + (uint64_t)_i, populations[_i], counts[_i], false),
+                     "operations with rewinds, beside a twin");
 }
 
 TEST_LOOP(renderables_are_those_of_a_world_that_goes_back, 0, 3)
 {
     static const uint32_t populations[3] = {12, 30, 80};
-    const uint64_t chosen = test_environment("ESPL_SEED", 0);
-    const size_t steps = (size_t)test_environment("ESPL_OPERATIONS", test_scaled_alone(1000));
-    const size_t runs = chosen != 0 ? 1 : 8 * (size_t)test_factor();
-    uint64_t state = 53 + (uint64_t)_i;
-    size_t operations = 0;
 
-    for (size_t i = 0; i < runs; ++i) {
-        operations +=
-            run_at_once(chosen != 0 ? chosen : test_random(&state), populations[_i], steps, true);
-    }
-    test_tell_figure(operations, "operations with rewinds and renderables, beside a twin");
+    test_tell_figure(run_seeds(53 + (uint64_t)_i, populations[_i], 8, true),
+                     "operations with rewinds and renderables, beside a twin");
 }
 
 // Renderables stayed in slots that a rewind dropped, and were in the mirror twice.
