@@ -467,6 +467,7 @@ espl_status espl__cull_order(const espl__cull *cull, espl_visible *visible,
     const espl_executor *const executor = espl__cull_executor(cull, cull->item_count, ITEM_COST);
     const uint32_t cameras = cull->camera_count;
     const uint32_t workers = espl__executor_is_serial(executor) ? 1 : executor->worker_count;
+    // All that are read are set: by plan_cameras(), which the static analysis takes for a loop of no rounds.
     camera_plan plans[ESPL_CAMERA_LIMIT] = {{0}};
     order_work work = {.cull = cull, .parts = 1, .plans = plans};
 
