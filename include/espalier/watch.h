@@ -93,7 +93,7 @@ typedef struct espl_changes {
     /// [changed_count] which kinds of data of the entity changed: ESPL_WATCH_WORLD, _LOCAL, _SHOWN, _CELL bits.
     const uint8_t *kinds;
     /// [added_count], [changed_count] world transforms as of this collect; with ESPL_WATCH_SHOWN the
-    /// shown ones. They need not be finite.
+    /// shown ones; NULL without ESPL_WATCH_WORLD and ESPL_WATCH_SHOWN. They need not be finite.
     const espl_transform *added_worlds, *changed_worlds;
     /// [added_count], [changed_count] local transforms as espl_get_local_transform() reads them; NULL without
     /// ESPL_WATCH_LOCAL. World parts that inherit flags keep are seen from the parent there: a move of the

@@ -206,10 +206,11 @@ static size_t place_arrays(const espl_watch *watch, unsigned char *block,
     const bool has_before = (watch->flags & ESPL_WATCH_BEFORE) != 0;
     size_t at = 0;
 
-    *out = (espl__watch_arrays){
-        .added_worlds = espl__carve(block, &at, n->added, TRANSFORM, LINE_OF_CACHE),
-        .changed_worlds = espl__carve(block, &at, n->changed, TRANSFORM, LINE_OF_CACHE),
-    };
+    *out = (espl__watch_arrays){0};
+    if (espl__watch_has_worlds(watch)) {
+        out->added_worlds = espl__carve(block, &at, n->added, TRANSFORM, LINE_OF_CACHE);
+        out->changed_worlds = espl__carve(block, &at, n->changed, TRANSFORM, LINE_OF_CACHE);
+    }
     if (has_locals) {
         out->added_locals = espl__carve(block, &at, n->added, TRANSFORM, LINE_OF_CACHE);
         out->changed_locals = espl__carve(block, &at, n->changed, TRANSFORM, LINE_OF_CACHE);

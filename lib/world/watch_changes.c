@@ -24,7 +24,7 @@ typedef struct slot_batch {
 typedef struct listing {
     espl_watch *watch;
     const espl_world *world;
-    const espl_pose *poses; // by slot: worlds or shown
+    const espl_pose *poses; // by slot: worlds, shown, or locals where neither is reported
     espl__watch_arrays arrays;
     size_t count;     // entities listed
     bool is_far;      // the transforms are too many to be in a cache
@@ -252,9 +252,9 @@ static void keep_different(const listing *l, slot_batch *batch)
     batch->count = kept;
 }
 
-// Read the transforms of a batch.
-static void put_batch(espl_transform *restrict out, const espl__forest *forest,
-                      const espl_pose *poses, const slot_batch *batch)
+// Read the world transforms of a batch, or the shown ones.
+static void copy_world_batch(espl_transform *restrict out, const espl__forest *forest,
+                             const espl_pose *poses, const slot_batch *batch)
 {
     const uint32_t count = batch->count;
 
@@ -264,8 +264,8 @@ static void put_batch(espl_transform *restrict out, const espl__forest *forest,
 }
 
 // The same past the caches: half of the memory that is moved, where the transforms are many.
-static ESPL__APART void stream_batch(espl_transform *restrict out, const espl__forest *forest,
-                                     const espl_pose *poses, const slot_batch *batch)
+static ESPL__APART void stream_world_batch(espl_transform *restrict out, const espl__forest *forest,
+                                           const espl_pose *poses, const slot_batch *batch)
 {
     static const espl__extra none = {{1, 1, 1}, 0};
     const uint32_t count = batch->count;
@@ -282,6 +282,47 @@ static ESPL__APART void stream_batch(espl_transform *restrict out, const espl__f
             espl__stream(&out[i], pose_at(forest, poses, slot), sizeof *poses);
             espl__stream(out[i].stretch, &none, sizeof none);
         }
+    }
+}
+
+// Read the local transforms of a batch.
+static void copy_local_batch(espl_transform *restrict out, const espl_world *world,
+                             const slot_batch *batch)
+{
+    const uint32_t count = batch->count;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        put_own_local(&out[i], world, batch->slots[i]);
+    }
+}
+
+// The same past the caches.
+static ESPL__APART void stream_local_batch(espl_transform *restrict out, const espl_world *world,
+                                           const slot_batch *batch)
+{
+    const uint32_t count = batch->count;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        espl_transform transform;
+
+        put_own_local(&transform, world, batch->slots[i]);
+        espl__stream(&out[i], &transform, sizeof transform);
+    }
+}
+
+// Read the transforms of a batch that the watch reports. Those that are compared were read before.
+static void copy_reported(const listing *l, const slot_batch *batch)
+{
+    const espl__forest *const forest = &l->world->forest;
+    espl_transform *const worlds = l->arrays.changed_worlds;
+    espl_transform *const locals = l->arrays.changed_locals;
+
+    if (worlds != NULL && l->watch->kept_count == 0) {
+        (l->is_far ? stream_world_batch : copy_world_batch)(&worlds[l->count], forest, l->poses,
+                                                            batch);
+    }
+    if (locals != NULL) {
+        (l->is_far ? stream_local_batch : copy_local_batch)(&locals[l->count], l->world, batch);
     }
 }
 
@@ -304,14 +345,8 @@ static void list_batch(listing *l, slot_batch *batch)
     }
     if (l->watch->kept_count != 0) {
         keep_different(l, batch);
-    } else if (l->is_far) {
-        stream_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
-    } else {
-        put_batch(&l->arrays.changed_worlds[l->count], forest, l->poses, batch);
     }
-    for (uint32_t i = 0; l->arrays.changed_locals != NULL && i < batch->count; ++i) {
-        put_own_local(&l->arrays.changed_locals[l->count + i], l->world, batch->slots[i]);
-    }
+    copy_reported(l, batch);
     for (uint32_t i = 0; l->arrays.changed_cells != NULL && i < batch->count; ++i) {
         l->arrays.changed_cells[l->count + i] = espl__watch_cell(forest, batch->slots[i]);
     }
@@ -361,12 +396,14 @@ static void add_slots(slot_batch *batch, const kinds_of_walk *all, uint64_t left
         batch->count += ESPL__PLANE_BLOCK;
         return;
     }
+    const uint8_t only = all->walk.plane_count == 1 ? all->kinds[0] : 0;
+
     for (; left != 0; left &= left - 1) {
         const uint32_t item = espl__lowest_bit(left), at = batch->count++;
 
         espl__prefetch(&links[first + item]);
         batch->slots[at] = first + item;
-        batch->kinds[at] = kinds_at(all, item);
+        batch->kinds[at] = only != 0 ? only : kinds_at(all, item);
     }
 }
 
@@ -377,7 +414,7 @@ size_t espl__watch_list_changes(espl_watch *watch, uint64_t since, size_t bound,
     listing l = {
         .watch = watch,
         .world = watch->world,
-        .poses = poses_of(watch),
+        .poses = espl__watch_has_worlds(watch) ? poses_of(watch) : watch->world->forest.local,
         .arrays = *arrays,
         .is_far = bound >= FAR_CHANGES,
         .is_compared = since == watch->last,

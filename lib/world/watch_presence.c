@@ -147,7 +147,9 @@ static void read_added(espl_watch *watch, const espl__watch_arrays *arrays, size
         if (i + AHEAD < count) {
             espl__prefetch(&world->forest.world[records[arrays->added[i + AHEAD].index].slot]);
         }
-        espl__watch_read(watch, index, slot, &arrays->added_worlds[i]);
+        if (arrays->added_worlds != NULL) {
+            espl__watch_read(watch, index, slot, &arrays->added_worlds[i]);
+        }
         if (arrays->added_locals != NULL) {
             arrays->added_locals[i] = espl__read_local(world, slot);
         }

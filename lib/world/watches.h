@@ -14,7 +14,8 @@
 typedef struct espl__watch_arrays {
     espl_entity *removed, *added, *changed;
     uint8_t *kinds;
-    // Without ESPL_WATCH_LOCAL the locals are NULL, without ESPL_WATCH_BEFORE `changed_before` is.
+    // Without ESPL_WATCH_WORLD and ESPL_WATCH_SHOWN the worlds are NULL, without ESPL_WATCH_LOCAL the locals,
+    // without ESPL_WATCH_BEFORE `changed_before`.
     espl_transform *added_worlds, *changed_worlds, *added_locals, *changed_locals, *changed_before;
     espl_changed_cell *added_cells, *changed_cells; // NULL without ESPL_WATCH_CELL
 } espl__watch_arrays;
@@ -47,12 +48,17 @@ struct espl_watch {
     uint32_t fitted;       // collects since the size of `scratch` was last looked at
 };
 
+/// Tell whether a watch reports world transforms, or shown ones.
+static inline bool espl__watch_has_worlds(const espl_watch *watch)
+{
+    return (watch->flags & (ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN)) != 0;
+}
+
 /// Tell whether a watch reports each entity whose absolute position changes with the cell of its root; else
 /// those roots and solos alone.
 static inline bool espl__watch_has_places(const espl_watch *watch)
 {
-    return (watch->flags & ESPL_WATCH_CELL) != 0 &&
-           (watch->flags & (ESPL_WATCH_WORLD | ESPL_WATCH_SHOWN)) != 0;
+    return (watch->flags & ESPL_WATCH_CELL) != 0 && espl__watch_has_worlds(watch);
 }
 
 /// Return the cell of the node at a slot, as a collect reports it.

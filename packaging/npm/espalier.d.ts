@@ -1296,7 +1296,7 @@ export class Changes {
     readonly kinds: Uint8Array;
     /**
      * For each of `added` the world transform, with "shown" the shown one, 12 words: rotation, position, scale,
-     * stretch, and the user data as the bits of a whole number.
+     * stretch, and the user data as the bits of a whole number. Empty without "world" and "shown".
      */
     readonly addedWorlds: Float32Array;
     /** For each of `changed`, as `addedWorlds`. */

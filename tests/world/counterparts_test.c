@@ -493,10 +493,13 @@ static void locals_agree(espl_entity a, espl_entity b)
 
 TEST(a_follow_repeats_what_was_collected)
 {
-    espl_watch *const watch = watch_locals(far);
     const espl_entity a = test_solo(far), b = test_solo(far), c = test_solo(far);
     const espl_entity mine = test_solo(w), root = test_solo(w);
+    const espl_watch_def both = {.flags = ESPL_WATCH_LOCAL | ESPL_WATCH_WORLD};
     espl_follow_report report;
+    espl_watch *watch;
+
+    ck_ok(espl_watch_create(far, &both, &watch));
 
     ck_ok(espl_attach(w, mine, root, NULL));
     link_to(mine, a);
@@ -540,6 +543,52 @@ TEST(a_follow_repeats_what_was_collected)
     // Nothing.
     ck_ok(follow(w, watch, NULL, &report));
     ck_assert_uint_eq(report.written + report.destroyed + report.unknown + report.refused, 0);
+    espl_watch_destroy(watch);
+}
+
+TEST(a_watch_without_worlds_is_not_followed_by_them)
+{
+    static const espl_follow_def by_world = {.kind = ESPL_FOLLOW_WORLD};
+    espl_watch *const watch = watch_locals(far);
+    const espl_entity a = test_solo(far);
+    espl_changes changes;
+
+    link_to(test_solo(w), a);
+    for (int i = 0; i < 2; ++i) {
+        ck_ok(espl_watch_collect(watch, 0, &changes));
+        ck_assert_uint_eq(changes.added_count + changes.changed_count, 1);
+        ck_assert(changes.added_worlds == NULL && changes.changed_worlds == NULL);
+        ck_assert(changes.added_locals != NULL && changes.changed_locals != NULL);
+        ck_status(espl_follow(w, &changes, &by_world, NULL), ESPL_ERR_ARGUMENT);
+        ck_ok(espl_set_local_scale(far, a, 3));
+    }
+    espl_watch_destroy(watch);
+}
+
+// As far from its original as the counterpart before is an entity that stands for another one, for none, or is
+// not there.
+TEST(counterparts_in_another_order_are_found)
+{
+    enum { COUNT = 20 };
+    espl_watch *const watch = watch_locals(far);
+    espl_entity originals[COUNT], counterparts[COUNT];
+    espl_follow_report report;
+
+    for (int i = 0; i < COUNT; ++i) {
+        originals[i] = test_solo(far);
+        counterparts[i] = test_solo(w);
+        ck_ok(espl_set_local_position(far, originals[i], (float[3]){(float)i, 1, 2}));
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        link_to(counterparts[i * 7 % COUNT], originals[i]);
+    }
+    ck_ok(espl_set_counterpart(w, counterparts[0], espl_entity_null()));
+    ck_ok(follow(w, watch, NULL, &report));
+    ck_assert_uint_eq(report.written, COUNT - 1);
+    ck_assert_uint_eq(report.unknown, 1);
+    for (int i = 1; i < COUNT; ++i) {
+        locals_agree(counterparts[i * 7 % COUNT], originals[i]);
+    }
     espl_watch_destroy(watch);
 }
 

@@ -34,7 +34,8 @@ class Changes(NamedTuple):
     changed: Handles
     #: (n,) what changed of each of `changed`: bits of Watched, numpy.uint8.
     kinds: npt.NDArray[np.uint8]
-    #: (n,) of TRANSFORM, for each of `added`: in the world, or with Watched.SHOWN as it is drawn.
+    #: (n,) of TRANSFORM, for each of `added`: in the world, or with Watched.SHOWN as it is drawn; (0,) without
+    #: Watched.WORLD and Watched.SHOWN.
     added_worlds: npt.NDArray[Any]
     #: (n,) of TRANSFORM, for each of `changed`, as added_worlds.
     changed_worlds: npt.NDArray[Any]
@@ -123,13 +124,14 @@ class Watch:
         )
         has_locals, has_before = self._flags & Watched.LOCAL, self._flags & _BEFORE
         has_cells = self._flags & Watched.CELL
+        has_worlds = collected.changed_worlds != ffi.NULL
         return Changes(
             _copy(collected.removed, removed, ENTITY),
             _copy(collected.added, added, ENTITY),
             _copy(collected.changed, changed, ENTITY),
             _copy(collected.kinds, changed, _KIND),
-            _copy(collected.added_worlds, added, TRANSFORM),
-            _copy(collected.changed_worlds, changed, TRANSFORM),
+            _copy(collected.added_worlds, added if has_worlds else 0, TRANSFORM),
+            _copy(collected.changed_worlds, changed if has_worlds else 0, TRANSFORM),
             _copy(collected.added_locals, added, TRANSFORM) if has_locals else None,
             _copy(collected.changed_locals, changed, TRANSFORM) if has_locals else None,
             _copy(collected.changed_before, changed, TRANSFORM) if has_before else None,
