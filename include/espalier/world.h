@@ -166,7 +166,7 @@ typedef struct espl_world_stats {
     size_t bytes_changes;
     size_t presented; ///< Calls of espl_present() that computed shown worlds, since the world was made.
     size_t blended;   ///< The sum of espl_present_report.blended, which depends on the layout.
-    /// Entities with an original (espalier/counterpart.h): 32 to 64 bytes of bytes_store each.
+    /// Entities with an original (espalier/counterpart.h): 16 to 32 bytes each, and 8 for each entity index.
     size_t counterparts;
     size_t renderables;       ///< In the newest mirror of espalier/renderables.h.
     size_t bytes_renderables; ///< Of bytes_changes: renderables and their mirrors.

@@ -1,108 +1,73 @@
 // SPDX-License-Identifier: MIT
-// The tables of counterparts. A removal moves later entries up into the gap, so that it needs no memory, and
-// searches do not become longer as links come and go.
+// The links of counterparts. A removal moves later entries of the table up into the gap, so that it needs no
+// memory, and searches do not become longer as links come and go.
 #include "lib/store/counterparts.h"
 
 #include <string.h>
 
 enum { FIRST_LINK_CAPACITY = 8, LINK_LIMIT_BITS = 31 };
 
-// Which of the two tables is searched: the one by originals, or the one by entities.
-typedef enum link_key { BY_ORIGINAL, BY_ENTITY } link_key;
-
-static espl__counterpart *table_of(const espl__counterparts *c, link_key key)
+// Return the place of the entry of an original, or of the free one at which its probes end. There is one,
+// because the table is never full.
+static inline size_t find_link(const espl__counterparts *c, espl_entity original)
 {
-    return key == BY_ORIGINAL ? c->by_original : c->by_entity;
-}
+    const espl__counterpart *const table = c->by_original;
+    size_t at = espl__original_home(c, original);
 
-// Return the entry at which the probes for a link begin.
-static inline size_t link_home(const espl__counterparts *c, link_key key, espl__counterpart link)
-{
-    return key == BY_ORIGINAL
-               ? espl__original_home(c, link.original)
-               : (size_t)((link.entity * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (c->capacity - 1);
-}
-
-static inline bool has_same_key(link_key key, espl__counterpart a, espl__counterpart b)
-{
-    return key == BY_ORIGINAL ? espl_entity_equal(a.original, b.original) : a.entity == b.entity;
-}
-
-// Return the place of the entry with the key of a link, or of the free one at which its probes end. There
-// is one, because the table is never full.
-static inline size_t find_link(const espl__counterparts *c, link_key key, espl__counterpart link)
-{
-    const espl__counterpart *const table = table_of(c, key);
-    size_t at = link_home(c, key, link);
-
-    while (!espl_entity_is_null(table[at].original) && !has_same_key(key, table[at], link)) {
+    while (!espl_entity_is_null(table[at].original) &&
+           !espl_entity_equal(table[at].original, original)) {
         at = (at + 1) & (c->capacity - 1);
     }
     return at;
 }
 
-// --- Reading ---
-
 uint32_t espl__counterpart_of(const espl__counterparts *c, espl_entity original)
 {
-    const espl__counterpart sought = {original, 0};
-
     if (c->count == 0 || espl_entity_is_null(original)) {
         return UINT32_MAX;
     }
-    const espl__counterpart *const entry = &c->by_original[find_link(c, BY_ORIGINAL, sought)];
+    const espl__counterpart *const entry = &c->by_original[find_link(c, original)];
 
     return espl_entity_is_null(entry->original) ? UINT32_MAX : entry->entity;
 }
 
-espl_entity espl__original_of(const espl__counterparts *c, uint32_t entity)
-{
-    const espl__counterpart sought = {espl_entity_null(), entity};
-
-    return c->count == 0 ? espl_entity_null()
-                         : c->by_entity[find_link(c, BY_ENTITY, sought)].original;
-}
-
 // --- Memory ---
 
-static espl__counterpart *take_table(espl__heap *heap, size_t capacity)
+static void free_links(espl__counterparts *c, espl__heap *heap)
 {
-    return espl__heap_take(heap, ESPL__FOR_STORE, capacity, sizeof(espl__counterpart),
-                           _Alignof(espl__counterpart));
-}
-
-static void give_table(espl__heap *heap, espl__counterpart *table, size_t capacity)
-{
-    espl__heap_give(heap, ESPL__FOR_STORE, table, capacity, sizeof *table,
+    espl__heap_give(heap, ESPL__FOR_STORE, c->by_original, c->capacity, sizeof *c->by_original,
                     _Alignof(espl__counterpart));
 }
 
 void espl__counterparts_free(espl__counterparts *c, espl__heap *heap)
 {
-    give_table(heap, c->by_original, c->capacity);
-    give_table(heap, c->by_entity, c->capacity);
+    free_links(c, heap);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_STORE, c->originals);
     *c = (espl__counterparts){0};
 }
 
-// Move all entries to tables of another capacity, which have room for them. @return false: no memory, nothing
+// Move all entries to a table of another capacity, which has room for them. @return false: no memory, nothing
 // changed.
-static bool move_tables(espl__counterparts *c, espl__heap *heap, size_t capacity)
+static bool move_links(espl__counterparts *c, espl__heap *heap, size_t capacity)
 {
-    espl__counterparts next = {take_table(heap, capacity), take_table(heap, capacity), capacity, 0};
+    espl__counterparts next = *c;
 
     ESPL_CHECK(capacity / 4 * 3 >= c->count);
-    if (next.by_original == NULL || next.by_entity == NULL) {
-        espl__counterparts_free(&next, heap);
+    next.by_original = espl__heap_take(heap, ESPL__FOR_STORE, capacity, sizeof *next.by_original,
+                                       _Alignof(espl__counterpart));
+    next.capacity = capacity;
+    if (next.by_original == NULL) {
         return false;
     }
     memset(next.by_original, 0, capacity * sizeof *next.by_original);
-    memset(next.by_entity, 0, capacity * sizeof *next.by_entity);
     for (size_t i = 0; i < c->capacity; ++i) {
-        if (!espl_entity_is_null(c->by_entity[i].original)) {
-            espl__counterpart_put(&next, c->by_entity[i].entity, c->by_entity[i].original);
+        const espl__counterpart link = c->by_original[i];
+
+        if (!espl_entity_is_null(link.original)) {
+            next.by_original[find_link(&next, link.original)] = link;
         }
     }
-    espl__counterparts_free(c, heap);
+    free_links(c, heap);
     *c = next;
     return true;
 }
@@ -121,7 +86,24 @@ static size_t link_capacity(size_t count)
     return capacity;
 }
 
-bool espl__counterparts_reserve(espl__counterparts *c, espl__heap *heap, size_t more)
+// Make the array of originals as long as there are indices. @return false: no memory, nothing changed.
+static bool lengthen(espl__counterparts *c, espl__heap *heap, size_t indices)
+{
+    const size_t length = espl__array_length(c->originals);
+
+    if (indices <= length) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_STORE, c->originals, indices - length)) {
+        return false;
+    }
+    memset(c->originals + length, 0, (indices - length) * sizeof *c->originals);
+    espl__array_set_length(c->originals, indices);
+    return true;
+}
+
+bool espl__counterparts_reserve(espl__counterparts *c, espl__heap *heap, size_t more,
+                                size_t indices)
 {
     const size_t wanted = link_capacity(c->count + more);
 
@@ -129,7 +111,8 @@ bool espl__counterparts_reserve(espl__counterparts *c, espl__heap *heap, size_t 
         return true;
     }
     // What follows the world keeps room for the originals of all its indices.
-    if (wanted == 0 || !espl__heap_grow(heap, ESPL__GROWTH_ORIGINALS, 0, 0)) {
+    if (wanted == 0 || !espl__heap_grow(heap, ESPL__GROWTH_ORIGINALS, 0, 0) ||
+        !lengthen(c, heap, indices)) {
         return false;
     }
 #ifndef ESPL_HARD_MOVE
@@ -137,56 +120,59 @@ bool espl__counterparts_reserve(espl__counterparts *c, espl__heap *heap, size_t 
         return true;
     }
 #endif
-    return move_tables(c, heap, wanted > c->capacity ? wanted : c->capacity);
+    return move_links(c, heap, wanted > c->capacity ? wanted : c->capacity);
 }
 
 bool espl__counterparts_trim(espl__counterparts *c, espl__heap *heap)
 {
     const size_t capacity = link_capacity(c->count);
+    size_t length = espl__array_length(c->originals);
 
-    if (capacity == c->capacity) {
+    if (capacity == 0) {
+        espl__counterparts_free(c, heap);
         return true;
     }
-    if (capacity != 0) {
-        return move_tables(c, heap, capacity);
+    while (espl_entity_is_null(c->originals[length - 1])) {
+        length -= 1;
     }
-    espl__counterparts_free(c, heap);
-    return true;
+    espl__array_set_length(c->originals, length);
+    const bool is_shrunk = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, c->originals, 0);
+
+    return (capacity == c->capacity || move_links(c, heap, capacity)) && is_shrunk;
 }
 
 size_t espl__counterparts_bytes(const espl__counterparts *c)
 {
-    return 2 * c->capacity * sizeof *c->by_original;
+    return c->capacity * sizeof *c->by_original + ESPL_ARRAY_BYTES(c->originals);
 }
 
 // --- Links ---
 
 void espl__counterpart_put(espl__counterparts *c, uint32_t entity, espl_entity original)
 {
-    const espl__counterpart link = {original, entity};
-
     ESPL_CHECK(c->count < c->capacity / 4 * 3 && !espl_entity_is_null(original));
-    espl__counterpart *const by_original = &c->by_original[find_link(c, BY_ORIGINAL, link)];
-    espl__counterpart *const by_entity = &c->by_entity[find_link(c, BY_ENTITY, link)];
+    ESPL_CHECK(entity < espl__array_length(c->originals) &&
+               espl_entity_is_null(c->originals[entity]));
+    espl__counterpart *const entry = &c->by_original[find_link(c, original)];
 
-    ESPL_CHECK(espl_entity_is_null(by_original->original) &&
-               espl_entity_is_null(by_entity->original));
-    *by_original = *by_entity = link;
+    ESPL_CHECK(espl_entity_is_null(entry->original));
+    *entry = (espl__counterpart){original, entity};
+    c->originals[entity] = original;
     c->count += 1;
 }
 
-// Free an entry of a table. Later entries whose probes pass it move up to it (Knuth, "The Art of Computer
+// Free the entry of an original. Later entries whose probes pass it move up to it (Knuth, "The Art of Computer
 // Programming", volume 3, section 6.4, algorithm R), because a free entry would end their searches.
-static void remove_link(const espl__counterparts *c, link_key key, espl__counterpart link)
+static void remove_link(const espl__counterparts *c, espl_entity original)
 {
     const size_t mask = c->capacity - 1;
-    espl__counterpart *const table = table_of(c, key);
-    size_t at = find_link(c, key, link);
+    espl__counterpart *const table = c->by_original;
+    size_t at = find_link(c, original);
 
     ESPL_CHECK(!espl_entity_is_null(table[at].original));
     for (size_t next = (at + 1) & mask; !espl_entity_is_null(table[next].original);
          next = (next + 1) & mask) {
-        const size_t home = link_home(c, key, table[next]);
+        const size_t home = espl__original_home(c, table[next].original);
 
         // Distances modulo the capacity: the entry at `next` is probed from `home` on, past `at`.
         if (((next - home) & mask) >= ((next - at) & mask)) {
@@ -200,11 +186,11 @@ static void remove_link(const espl__counterparts *c, link_key key, espl__counter
 void espl__counterparts_remove(espl__counterparts *c, const uint32_t *entities, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        const espl__counterpart link = {espl__original_of(c, entities[i]), entities[i]};
+        const espl_entity original = espl__original_of(c, entities[i]);
 
-        if (!espl_entity_is_null(link.original)) {
-            remove_link(c, BY_ORIGINAL, link);
-            remove_link(c, BY_ENTITY, link);
+        if (!espl_entity_is_null(original)) {
+            remove_link(c, original);
+            c->originals[entities[i]] = espl_entity_null();
             c->count -= 1;
         }
     }
@@ -212,33 +198,46 @@ void espl__counterparts_remove(espl__counterparts *c, const uint32_t *entities, 
 
 // --- Validation ---
 
+// Return how many entries the table has, or SIZE_MAX where one is not that of its link.
+// @param entity  out: the index concerned.
+static size_t count_entries(const espl__counterparts *c, uint32_t *entity)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->capacity; ++i) {
+        const espl__counterpart *const entry = &c->by_original[i];
+
+        if (espl_entity_is_null(entry->original)) {
+            continue;
+        }
+        *entity = entry->entity;
+        // Found by its probes, and the array has it: none comes twice.
+        if (find_link(c, entry->original) != i ||
+            !espl__counterpart_is(c, entry->entity, entry->original)) {
+            return SIZE_MAX;
+        }
+        count += 1;
+    }
+    *entity = UINT32_MAX;
+    return count;
+}
+
 const char *espl__counterparts_broken_rule(const espl__counterparts *c, uint32_t *entity)
 {
-    size_t counts[2] = {0, 0};
+    const size_t length = espl__array_length(c->originals);
+    size_t linked = 0;
 
     *entity = UINT32_MAX;
     if ((c->capacity & (c->capacity - 1)) != 0 || c->count > c->capacity / 4 * 3) {
-        return "the tables of counterparts have free places";
+        return "the table of counterparts has free places";
     }
-    for (size_t i = 0; i < c->capacity; ++i) {
-        for (int key = BY_ORIGINAL; key <= BY_ENTITY; ++key) {
-            const espl__counterpart *const entry = &table_of(c, (link_key)key)[i];
+    const size_t entries = count_entries(c, entity);
 
-            if (espl_entity_is_null(entry->original)) {
-                continue;
-            }
-            *entity = entry->entity;
-            counts[key] += 1;
-            // Found by both keys, in the same pair of each table: none of the two comes twice.
-            if (find_link(c, (link_key)key, *entry) != i ||
-                espl__counterpart_of(c, entry->original) != entry->entity ||
-                !espl_entity_equal(espl__original_of(c, entry->entity), entry->original)) {
-                return "originals and counterparts are one to one";
-            }
-        }
+    if (entries == SIZE_MAX) {
+        return "originals and counterparts are one to one";
     }
-    *entity = UINT32_MAX;
-    return counts[BY_ORIGINAL] == c->count && counts[BY_ENTITY] == c->count
-               ? NULL
-               : "counterparts are counted";
+    for (size_t i = 0; i < length; ++i) {
+        linked += espl_entity_is_null(c->originals[i]) ? 0 : 1;
+    }
+    return entries == c->count && linked == c->count ? NULL : "counterparts are counted";
 }

@@ -552,7 +552,7 @@ static const char *broken_names(const espl__store *store, violation *at)
     return named == store->names.count ? NULL : "names are those of living entities";
 }
 
-// Check the tables of counterparts. Originals are of other worlds.
+// Check the links of counterparts. Originals are of other worlds.
 static const char *broken_counterparts(const espl__store *store, violation *at)
 {
     const espl__counterparts *const links = &store->counterparts;

@@ -21,7 +21,7 @@ bool espl__image_link(espl__store *store, const espl__image_head *head, const un
     uint32_t next = 0; // least index of the entry that follows
 
     *rule = NULL;
-    if (!espl__counterparts_reserve(links, store->heap, head->originals)) {
+    if (!espl__counterparts_reserve(links, store->heap, head->originals, head->records)) {
         return false;
     }
     for (uint32_t i = 0; i < head->originals && *rule == NULL; ++i) {

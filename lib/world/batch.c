@@ -141,6 +141,21 @@ static bool some_wants_side(const espl__batch *b, size_t begin, size_t end)
     return is_wanted;
 }
 
+// Take the slots that the caller of the batch looked up. @return as espl__find_slots().
+static bool copy_found_slots(const espl__batch *b, size_t begin, size_t end)
+{
+    const uint32_t *const slots = b->entries->slots;
+    uint32_t before = begin != 0 ? slots[begin - 1] : 0, descents = 0;
+
+    ESPL_CHECK(begin <= end && end <= b->entries->count);
+    for (size_t i = begin; i < end; ++i) {
+        b->slots[i] = slots[i];
+        descents += slots[i] < before ? 1 : 0;
+        before = slots[i];
+    }
+    return descents == 0 && before != ESPL__NO_SLOT;
+}
+
 // Find the slots of entries [begin, end), and check their kinds. Writes results and slots of its range,
 // and sets flags of the batch. A flag that is set already is not written again, because all jobs share
 // its cache line. @return whether the slots ascend, and each entry has one.
@@ -148,7 +163,9 @@ static bool resolve_entries(espl__batch *b, size_t begin, size_t end)
 {
     ESPL_CHECK(b->resolved <= begin && begin <= end && end <= b->entries->count);
     memset(b->results + begin, 0, (end - begin) * sizeof *b->results);
-    bool ascend = espl__find_slots(b->world, &b->entries->handles, begin, end, b->slots);
+    bool ascend = b->entries->slots != NULL
+                      ? copy_found_slots(b, begin, end)
+                      : espl__find_slots(b->world, &b->entries->handles, begin, end, b->slots);
 
     if (!ascend) {
         b->is_unordered = true;

@@ -29,7 +29,7 @@ static espl_status link_entity(espl_world *world, espl_entity entity, espl_entit
     if (other != UINT32_MAX) {
         return ESPL_ERR_EXISTS;
     }
-    if (!espl__counterparts_reserve(links, &world->heap, 1)) {
+    if (!espl__counterparts_reserve(links, &world->heap, 1, entity.index + (size_t)1)) {
         return ESPL_ERR_NO_MEMORY;
     }
     espl__counterparts_remove(links, &entity.index, 1);

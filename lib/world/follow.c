@@ -24,6 +24,7 @@ typedef struct following_call {
         seen; // a bit for each index of an entity; NULL: `removed` ascends, so that it names each once
     espl_entity *doomed;   // [doomed_count] counterparts of removed entities
     espl_entity *entities; // [entity_count] counterparts of added and changed entities
+    uint32_t *found;       // [entity_count] their slots; ESPL__NO_SLOT: without a transform
     // [entity_count] their transforms, and cells of their originals, where the arrays of the caller do not do.
     espl_transform *gathered;
     espl_changed_cell *gathered_cells;
@@ -123,6 +124,7 @@ static size_t carve_lists(following_call *f, unsigned char *block)
     }
     f->doomed = espl__carve(block, &at, c->removed_count, sizeof *f->doomed, 16);
     f->entities = espl__carve(block, &at, count, sizeof *f->entities, 16);
+    f->found = espl__carve(block, &at, count, sizeof *f->found, 16);
     f->gathered = espl__carve(block, &at, count, sizeof *f->gathered, 16);
     if (f->has_cells) {
         f->gathered_cells = espl__carve(block, &at, count, sizeof *f->gathered_cells, 16);
@@ -160,29 +162,75 @@ static void list_doomed(following_call *f)
     }
 }
 
-// Find the counterparts of entities. Tables and records are prefetched, because each look-up reads both at
-// random. @param out  [count] null where there is none. @return how many there are.
-static size_t find_counterparts(const espl__store *store, const espl_entity *originals,
-                                size_t count, espl_entity *out)
+// Originals are looked up in blocks: waits for memory overlap, and what was prefetched is still in the cache.
+enum { LINKS_OF_BLOCK = 32 };
+
+// Guess the counterparts of a block of originals: as far from the original, by index, as others that were
+// found, because a world that was made from the other one has its entities in the same order. The hash table is
+// asked about the others. Where they are most of the block, the last one gives the next distance.
+// @param shift  the distance modulo 2^32; in and out.
+// @param out    [count] indices; UINT32_MAX where there is none.
+static void guess_block(const espl__store *store, const espl_entity *originals, size_t count,
+                        uint32_t *shift, uint32_t *out)
 {
-    enum { FAR = 24, NEAR = 12 };
     const espl__counterparts *const links = &store->counterparts;
+    const uint32_t by = *shift;
+    size_t missed = 0;
+
+    // The hardware reads ahead where the first and the last one tell that they lie near each other.
+    if (originals[count - 1].index - originals[0].index >= 2 * count) {
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t index = originals[i].index + by;
+
+            espl__prefetch_element(links->originals, index, sizeof *links->originals);
+            espl__prefetch_element(store->records, index, sizeof *store->records);
+        }
+    }
+    for (size_t i = 0; i < count; ++i) {
+        out[i] = originals[i].index + by;
+        if (!espl__counterpart_is(links, out[i], originals[i])) {
+            espl__counterpart_prefetch(links, originals[i]);
+            out[i] = UINT32_MAX;
+            missed += 1;
+        }
+    }
+    for (size_t i = 0; missed != 0 && i < count; ++i) {
+        if (out[i] == UINT32_MAX) {
+            out[i] = espl__counterpart_of(links, originals[i]);
+            espl__prefetch_element(store->records, out[i], sizeof *store->records);
+            if (out[i] != UINT32_MAX && missed > count / 2) {
+                *shift = out[i] - originals[i].index;
+            }
+        }
+    }
+}
+
+// Find the counterparts of entities, and their slots. An entity with an original lives.
+// @param out    [count] null where there is none.
+// @param slots  [count] out; ESPL__NO_SLOT where there is none, and where it has no transform.
+// @return how many there are.
+static size_t find_counterparts(const espl__store *store, const espl_entity *originals,
+                                size_t count, espl_entity *out, uint32_t *slots)
+{
+    uint32_t indices[LINKS_OF_BLOCK];
+    uint32_t shift = 0;
     size_t found = 0;
 
-    for (size_t i = 0; i < count + NEAR; ++i) {
-        if (i + FAR < count) {
-            espl__counterpart_prefetch(links, originals[i + FAR]);
-        }
-        if (i < count) {
-            out[i].index = espl__counterpart_of(links, originals[i]);
-            espl__prefetch_element(store->records, out[i].index, sizeof *store->records);
-        }
-        if (i >= NEAR) {
-            espl_entity *const at = &out[i - NEAR];
-            const bool is_known = at->index != UINT32_MAX;
+    for (size_t begin = 0, stop = 0; begin < count; begin = stop) {
+        stop = count - begin < LINKS_OF_BLOCK ? count : begin + LINKS_OF_BLOCK;
+        guess_block(store, originals + begin, stop - begin, &shift, indices);
+        for (size_t i = begin; i < stop; ++i) {
+            const uint32_t index = indices[i - begin];
 
-            *at = is_known ? espl__entity_at(store, at->index) : espl_entity_null();
-            found += is_known ? 1 : 0;
+            out[i] = espl_entity_null();
+            slots[i] = ESPL__NO_SLOT;
+            if (index != UINT32_MAX) {
+                const espl__record *const record = &store->records[index];
+
+                out[i] = (espl_entity){index, record->generation};
+                slots[i] = record->row < ESPL__ROW_BARE ? record->slot : ESPL__NO_SLOT;
+                found += 1;
+            }
         }
     }
     return found;
@@ -199,6 +247,7 @@ static void gather(following_call *f, size_t begin, size_t count, const espl_tra
 
         if (!espl_entity_is_null(entity)) {
             f->entities[f->entity_count] = entity;
+            f->found[f->entity_count] = f->found[begin + i];
             f->gathered[f->entity_count] = values[i];
             if (f->has_cells) {
                 f->gathered_cells[f->entity_count] = cells[i];
@@ -215,9 +264,10 @@ static void list_written(following_call *f)
     const espl__store *const store = &f->world->store;
     const espl_changes *const c = f->changes;
     const size_t count = c->added_count + c->changed_count;
-    const size_t added = find_counterparts(store, c->added, c->added_count, f->entities);
+    const size_t added = find_counterparts(store, c->added, c->added_count, f->entities, f->found);
     const size_t changed =
-        find_counterparts(store, c->changed, c->changed_count, f->entities + c->added_count);
+        find_counterparts(store, c->changed, c->changed_count, f->entities + c->added_count,
+                          f->found + c->added_count);
 
     f->report.unknown = count - added - changed;
     if (added + changed == count && (c->added_count == 0 || c->changed_count == 0)) {
@@ -239,10 +289,9 @@ static void list_written(following_call *f)
 //         parent.
 static uint32_t find_celled(const following_call *f, size_t i)
 {
-    const espl_entity entity = f->entities[i];
-    uint32_t slot = 0;
+    const uint32_t slot = f->found[i];
 
-    return espl__has_placed(f->world, &entity, &slot) &&
+    return slot != ESPL__NO_SLOT &&
                    (f->def->kind == ESPL_FOLLOW_WORLD ||
                     (f->cells[i].is_top != 0 && espl__is_root(&f->world->forest, slot)))
                ? slot
@@ -381,6 +430,7 @@ static espl_status write_listed(following_call *f, const char *call)
     const espl__entries e = {
         .call = call,
         .handles = {(const unsigned char *)f->entities, sizeof *f->entities},
+        .slots = f->found,
         .values = (const unsigned char *)f->values,
         .value_size = sizeof *f->values,
         .kind = write_kind(f),

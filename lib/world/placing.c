@@ -142,11 +142,13 @@ static espl_status prepare_placing(placing *p)
     if (is_placed(p)) {
         return ESPL_ERR_EXISTS;
     }
+    espl__store *const store = &p->world->store;
+    const size_t indices = espl__array_length(store->records) + p->count;
     const espl_status status =
         espl__commands_of(p->world, &p->world->commands_alive, 1, &p->commands);
 
     return status == ESPL_OK &&
-                   !espl__counterparts_reserve(&p->world->store.counterparts, heap, p->count)
+                   !espl__counterparts_reserve(&store->counterparts, heap, p->count, indices)
                ? ESPL_ERR_NO_MEMORY
                : status;
 }

@@ -479,7 +479,7 @@ TEST(broken_counterpart_is_named)
     const espl_entity own = {7, (uint32_t)fix.store.tag << ESPL__TAG_SHIFT | 1};
     const uint32_t linked = living[0], dead = freed;
 
-    ck_assert(espl__counterparts_reserve(links, &fix.heap, 2));
+    ck_assert(espl__counterparts_reserve(links, &fix.heap, 2, 100));
     espl__counterpart_put(links, linked, original);
     fixture_is_sound(&fix);
     BREAKS("counterparts are counted", links->count, 2);
