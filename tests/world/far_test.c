@@ -660,6 +660,7 @@ TEST(an_attach_keeps_the_world_across_cells)
 TEST(an_attach_over_many_cells_says_that_it_is_lossy)
 {
     espl_entity *const solos = test_array(3, sizeof *solos);
+    espl_entity member;
 
     test_solos(w, 3, solos);
     set_cell(solos[1], 1024, 0, 0);
@@ -668,7 +669,15 @@ TEST(an_attach_over_many_cells_says_that_it_is_lossy)
     ck_status(espl_attach(w, solos[2], solos[0], NULL), ESPL_LOSSY);
     ck_ok(espl_detach(w, solos[2], ESPL_KEEP_WORLD));
     set_cell(solos[2], 5000, 0, 0);
+    // It speaks of the entity that is attached, not of coordinates that members below it keep.
+    ck_ok(espl_create_node(w, solos[2], NULL, NULL, &member));
+    ck_ok(espl_set_inherit(w, member, ESPL_ABSOLUTE_X));
+    const spot before = spot_of(member);
+
     ck_ok(espl_attach(w, solos[2], solos[0], &test_keep_local));
+    const spot after = spot_of(member), top = spot_of(solos[2]);
+
+    ck_assert(distance(&before, &after) < 1 && distance(&top, &after) > 1e3);
     free(solos);
 }
 
