@@ -43,8 +43,8 @@ public:
     {
         return {get_.kinds, get_.changed_count};
     }
-    /// For each of added() the world transform; with ESPL_WATCH_SHOWN the shown one; empty without ESPL_WATCH_WORLD
-    /// and ESPL_WATCH_SHOWN.
+    /// For each of added() the world transform; with ESPL_WATCH_SHOWN the shown one; empty without both of
+    /// ESPL_WATCH_WORLD and ESPL_WATCH_SHOWN.
     [[nodiscard]] span<const transform> added_worlds() const noexcept
     {
         return list(get_.added_worlds, get_.added_count);

@@ -25,8 +25,8 @@ typedef struct espl__counterpart {
 typedef struct espl__counterparts {
     // Stb array by index of the entity: its original, or null. As long as was reserved.
     espl_entity *originals;
-    // [capacity] the same links by original: open addressing with linear probes, at most three quarters full, so
-    // that each search ends at a free entry.
+    // [capacity] the same links by original: open addressing with linear probes, at most three quarters full,
+    // so that each search ends at a free entry.
     espl__counterpart *by_original;
     size_t capacity; // 0, or a power of two
     size_t count;    // entities with an original

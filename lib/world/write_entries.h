@@ -17,8 +17,8 @@ typedef struct espl__entries {
     const char *call;         // name of the public function, for messages
     const espl_write *writes; // [count], each with a kind; NULL: all have `kind`
     espl__handles handles;
-    // [count] slots of the entities, where the caller looked them up as espl__find_slots() does; NULL: the batch
-    // does.
+    // [count] slots of the entities, where the caller looked them up as espl__find_slots() does; NULL: the
+    // batch does.
     const uint32_t *slots;
     const unsigned char *values; // value of the first entry
     size_t value_size;           // bytes from one value to the next
