@@ -72,7 +72,7 @@ typedef struct espl__values {
     _Alignas(64) espl__block block;
     _Alignas(64) espl__stretches *stretches; // NULL: the stretch of each member is 1, 1, 1
     espl__member_cells *cells;               // NULL: the world has no cells
-    uint32_t count;                          // members
+    uint32_t count;                          // members, and holes
     uint32_t layers_any, layers_all; // OR and AND of the layers of the members that may be visible
     uint32_t flags_any;              // OR of their flags
     bool has_one_key;                // all of them have one key, which is keys[0]
@@ -120,7 +120,16 @@ typedef struct espl__cluster_entry {
     /// entry. Of a member that is new or was teleported it has the pose and the box of `poses`. The same block
     /// as `poses` where no member moved.
     const espl__poses *before;
+    /// Bits of the places whose members went since the values block was written: they are no members, and bits
+    /// and sums of blocks may still count them.
+    uint64_t holes[ESPL__MEMBER_WORDS];
 } espl__cluster_entry;
+
+/// Tell whether a place of a cluster has a member.
+static inline bool espl__entry_has(const espl__cluster_entry *entry, uint32_t place)
+{
+    return (entry->holes[place / 64] >> (place % 64) & 1) == 0;
+}
 
 /// Number of no cluster.
 #define ESPL__NO_CLUSTER UINT32_MAX

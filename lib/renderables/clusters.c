@@ -51,9 +51,7 @@ bool espl__clusters_reserve(espl_renderables *r, size_t clusters)
 
 // --- Plans ---
 
-// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where
-// there is none.
-static uint32_t find_leaf(const espl__leaf *leaves, uint64_t code)
+uint32_t espl__find_leaf(const espl__leaf *leaves, uint64_t code)
 {
     uint32_t begin = 0, end = (uint32_t)espl__array_length(leaves);
 
@@ -75,7 +73,7 @@ static uint32_t find_leaf(const espl__leaf *leaves, uint64_t code)
 
 uint32_t espl__find_cluster(const espl_renderables *r, int category, uint64_t code)
 {
-    const uint32_t leaf = find_leaf(r->leaves[category], code);
+    const uint32_t leaf = espl__find_leaf(r->leaves[category], code);
 
     return leaf != ESPL__NO_CLUSTER ? r->leaves[category][leaf].cluster : ESPL__NO_CLUSTER;
 }
@@ -158,64 +156,111 @@ static size_t end_of_run(const espl_renderables *r, int category, uint32_t leaf,
     return end;
 }
 
+// Return the members that go or move to another cluster.
+static espl__member_bits removed_of(const espl__cluster *cluster)
+{
+    return (espl__member_bits){{cluster->gone.words[0] | cluster->leaving.words[0],
+                                cluster->gone.words[1] | cluster->leaving.words[1]}};
+}
+
 // Count the members of a cluster that go or move to another one. Some may do both.
 static uint32_t count_removed(const espl__cluster *cluster)
 {
-    return espl__count_members(
-        &(espl__member_bits){{cluster->gone.words[0] | cluster->leaving.words[0],
-                              cluster->gone.words[1] | cluster->leaving.words[1]}});
+    const espl__member_bits removed = removed_of(cluster);
+
+    return espl__count_members(&removed);
 }
 
-// Divide the sorted arrivals of a category into runs, and list the leaves that get some.
-static bool list_runs(espl_renderables *r, int category, espl__update *u)
+// Divide the sorted arrivals of a category into runs.
+static bool list_runs(espl_renderables *r, int category)
 {
     const size_t count = espl__array_length(r->orders[category]);
-    const size_t movers =
-        espl__array_length(r->arrivals[category]) - (category == ESPL__STILL ? u->added : 0);
 
-    espl__array_set_length(r->runs[category], 0);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         const uint64_t code = r->arrivals[category][r->orders[category][begin]].code;
-        const uint32_t leaf = find_leaf(r->leaves[category], code);
-        size_t members = 0;
+        const uint32_t leaf = espl__find_leaf(r->leaves[category], code);
 
         end = end_of_run(r, category, leaf, begin);
-        if (leaf != ESPL__NO_CLUSTER) {
-            const uint32_t number = r->leaves[category][leaf].cluster;
-            const espl__cluster *const cluster = espl__cluster_at(r, number);
-
-            members = cluster->count - count_removed(cluster);
-            espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
-        }
-        const uint32_t pieces = pieces_of(members + (end - begin));
-
         if (!ESPL_ARRAY_RESERVE(&r->world->heap, ESPL__FOR_CHANGES, r->runs[category], 1)) {
             return false;
         }
-        ESPL_ARRAY_PUSH(r->runs[category],
-                        (espl__run){leaf, (uint32_t)begin, (uint32_t)(end - begin), pieces});
-        const size_t added = pieces - (leaf != ESPL__NO_CLUSTER ? 1 : 0);
-
-        u->new_clusters += added;
-        u->mixed_clusters += added < members + movers ? added : members + movers;
+        ESPL_ARRAY_PUSH(
+            r->runs[category],
+            (espl__run){.leaf = leaf, .begin = (uint32_t)begin, .count = (uint32_t)(end - begin)});
     }
     return true;
 }
 
-bool espl__plan_arrivals(espl_renderables *r, espl__update *u)
+// List the leaves that runs go into, and count the clusters that become of them.
+static void plan_runs(espl_renderables *r, int category, espl__update *u)
 {
-    bool is_done = true;
+    const size_t movers = espl__array_length(espl__arrivals_of(r, category)) -
+                          (category == ESPL__MOVING ? 0 : u->added);
 
-    for (int category = 0; category < ESPL__CATEGORIES && is_done; ++category) {
-        is_done = sort_arrivals(r, category) && list_runs(r, category, u);
+    for (size_t i = 0; i < espl__array_length(r->runs[category]); ++i) {
+        espl__run *const run = &r->runs[category][i];
+        size_t members = 0;
+
+        if (run->leaf != ESPL__NO_CLUSTER) {
+            const uint32_t number = r->leaves[category][run->leaf].cluster;
+            const espl__cluster *const cluster = espl__cluster_at(r, number);
+
+            members = espl__cluster_members(cluster) - count_removed(cluster);
+            espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
+        }
+        run->pieces = pieces_of(members + run->count);
+        const size_t added = run->pieces - (run->leaf != ESPL__NO_CLUSTER ? 1 : 0);
+
+        u->new_clusters += added;
+        u->mixed_clusters += added < members + movers ? added : members + movers;
     }
+}
+
+// Tell whether a cluster is written because members leave it: it has many holes then, or few members, or is
+// left by some that are counted by what they were.
+static bool is_rewritten(const espl__cluster *cluster, uint32_t left)
+{
+    enum { SHARE_OF_HOLES = 3 };
+    uint64_t counted = 0;
+
+    for (int i = 0; i < ESPL__MEMBER_WORDS; ++i) {
+        counted |=
+            (cluster->gone.words[i] | cluster->leaving.words[i]) &
+            (cluster->bad_local.words[i] | cluster->bad_world.words[i] | cluster->unions.words[i]);
+    }
+    return left < ESPL__MERGE_BELOW || (cluster->count - left) * SHARE_OF_HOLES > cluster->count ||
+           counted != 0;
+}
+
+static void plan_removals(espl_renderables *r, uint32_t number, espl__update *u)
+{
+    const espl__cluster *const cluster = espl__cluster_at(r, number);
+    const uint32_t removed = count_removed(cluster);
+    const uint32_t left = espl__cluster_members(cluster) - removed;
+
+    if (removed == 0) {
+        return;
+    }
+    u->thin_clusters += left < ESPL__MERGE_BELOW ? 1 : 0;
+    if (is_rewritten(cluster, left)) {
+        espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
+    }
+}
+
+bool espl__sort_arrivals(espl_renderables *r, espl__update *u)
+{
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
-        const espl__cluster *const cluster = espl__cluster_at(r, r->dirty[i].cluster);
-        const uint32_t removed = count_removed(cluster);
-
-        u->thin_clusters += removed != 0 && cluster->count - removed < ESPL__MERGE_BELOW ? 1 : 0;
+        plan_removals(r, r->dirty[i].cluster, u);
     }
-    return is_done;
+    return sort_arrivals(r, ESPL__STILL) && list_runs(r, ESPL__STILL) &&
+           sort_arrivals(r, ESPL__MOVING) && list_runs(r, ESPL__MOVING);
+}
+
+void espl__plan_arrivals(espl_renderables *r, espl__update *u)
+{
+    for (int category = 0; category < ESPL__CATEGORIES; ++category) {
+        plan_runs(r, category, u);
+    }
 }
 
 // --- Sources ---
@@ -243,23 +288,36 @@ static espl__sources *sources_of(espl_renderables *r, uint32_t number)
 
 // --- Removal ---
 
-// Remove the members of a cluster that go or move to another cluster. The last one takes the place of each.
+// Let a member leave its slot.
+static void leave_slot(espl_renderables *r, uint32_t number, uint32_t place)
+{
+    const espl__cluster *const cluster = espl__cluster_at(r, number);
+
+    // A slot of a member that went may have another one already.
+    if (!espl__has_bit(&cluster->gone, place)) {
+        r->member_of[cluster->slots[place]] = ESPL__NO_MEMBER;
+    }
+    r->counts[espl__cluster_category(r, number)] -= 1;
+}
+
+// Remove the members of a cluster that go or move to another cluster, and the holes. The last member takes the
+// place of each.
 static void remove_members(espl_renderables *r, uint32_t number)
 {
     espl__cluster *const cluster = espl__cluster_at(r, number);
     espl__sources *const sources = sources_of(r, number);
+    const espl__member_bits removed = removed_of(cluster);
 
     for (uint32_t place = cluster->count; place-- > 0;) {
-        const bool is_gone = espl__has_bit(&cluster->gone, place);
+        const bool is_hole = espl__has_bit(&cluster->holes, place);
 
-        if (!is_gone && !espl__has_bit(&cluster->leaving, place)) {
+        if (!is_hole && !espl__has_bit(&removed, place)) {
             continue;
         }
         const uint32_t last = cluster->count - 1;
 
-        // A slot of a member that went may have another one already.
-        if (!is_gone) {
-            r->member_of[cluster->slots[place]] = ESPL__NO_MEMBER;
+        if (!is_hole) {
+            leave_slot(r, number, place);
         }
         if (place != last) {
             cluster->slots[place] = cluster->slots[last];
@@ -270,8 +328,26 @@ static void remove_members(espl_renderables *r, uint32_t number)
             espl__put_bit(&cluster->moved, place, espl__has_bit(&cluster->moved, last));
         }
         cluster->count = last;
-        r->counts[(r->states[number] & ESPL__CLUSTER_MOVING) != 0 ? ESPL__MOVING : ESPL__STILL] -=
-            1;
+    }
+    cluster->gone = cluster->leaving = cluster->holes = (espl__member_bits){{0, 0}};
+}
+
+// Make holes of the members of a cluster that go or move to another cluster.
+static void make_holes(espl_renderables *r, uint32_t number)
+{
+    espl__cluster *const cluster = espl__cluster_at(r, number);
+    const espl__member_bits removed = removed_of(cluster);
+
+    for (uint32_t place = 0; place < cluster->count; ++place) {
+        if (espl__has_bit(&removed, place)) {
+            leave_slot(r, number, place);
+        }
+    }
+    for (int i = 0; i < ESPL__MEMBER_WORDS; ++i) {
+        cluster->holes.words[i] |= removed.words[i];
+        cluster->moved.words[i] &= ~removed.words[i];
+        cluster->astray.words[i] &= ~removed.words[i];
+        cluster->reload.words[i] &= ~cluster->gone.words[i];
     }
     cluster->gone = cluster->leaving = (espl__member_bits){{0, 0}};
 }
@@ -308,13 +384,17 @@ static filed filed_of(const espl__arrival *arrival)
 // Add a cluster without members.
 static uint32_t add_cluster(espl_renderables *r, int category)
 {
+    static const uint8_t bits[ESPL__CATEGORIES] = {
+        [ESPL__STILL] = ESPL__CLUSTER_USED,
+        [ESPL__RECENT] = ESPL__CLUSTER_USED | ESPL__CLUSTER_RECENT,
+        [ESPL__MOVING] = ESPL__CLUSTER_USED | ESPL__CLUSTER_MOVING,
+    };
     const uint32_t number = espl__tables_add_cluster(&r->tables);
     espl__cluster *const cluster = espl__cluster_at(r, number);
 
     memset(cluster, 0, sizeof *cluster);
     cluster->looked_at = (uint32_t)r->tables.number - ESPL__STILL_AFTER;
-    r->states[number] =
-        (uint8_t)(ESPL__CLUSTER_USED | (category == ESPL__MOVING ? ESPL__CLUSTER_MOVING : 0));
+    r->states[number] = bits[category];
     return number;
 }
 
@@ -369,7 +449,7 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
 {
     filed old[ESPL__CLUSTER_SIZE];
     merging m = {.old = old,
-                 .arrivals = r->arrivals[category],
+                 .arrivals = espl__arrivals_of(r, category),
                  .order = r->orders[category] + run->begin,
                  .count = run->count};
 
@@ -384,13 +464,14 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
 
         if (piece != 0 || run->leaf == ESPL__NO_CLUSTER) {
             leaves[piece].cluster = add_cluster(r, category);
+            leaves[piece].since = (uint32_t)r->tables.number;
         }
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
 
         for (size_t i = begin; i < end; ++i) {
             const filed member = next_filed(&m);
 
-            if (i == begin && piece != 0) {
+            if (i == begin && (piece != 0 || category == ESPL__RECENT)) {
                 leaves[piece].low = member.code;
             }
             append_member(r, leaves[piece].cluster, sources, &member);
@@ -401,13 +482,15 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
 // Insert a run into a leaf that has room for it.
 static void insert_run(espl_renderables *r, int category, const espl__run *run)
 {
-    const uint32_t number = r->leaves[category][run->leaf].cluster;
-    espl__sources *const sources = sources_of(r, number);
+    const espl__arrival *const arrivals = espl__arrivals_of(r, category);
+    espl__leaf *const leaf = &r->leaves[category][run->leaf];
+    espl__sources *const sources = sources_of(r, leaf->cluster);
 
     for (uint32_t i = 0; i < run->count; ++i) {
-        const filed member = filed_of(&r->arrivals[category][r->orders[category][run->begin + i]]);
+        const filed member = filed_of(&arrivals[r->orders[category][run->begin + i]]);
 
-        append_member(r, number, sources, &member);
+        leaf->low = member.code < leaf->low ? member.code : leaf->low;
+        append_member(r, leaf->cluster, sources, &member);
     }
 }
 
@@ -419,13 +502,13 @@ static void insert_runs(espl_renderables *r, int category)
     bool has_new = false;
 
     for (size_t i = 0; i < run_count; ++i) {
+        r->counts[category] += runs[i].count;
         if (runs[i].pieces == 1 && runs[i].leaf != ESPL__NO_CLUSTER) {
             insert_run(r, category, &runs[i]);
         } else {
             has_new = true;
         }
     }
-    r->counts[category] += espl__array_length(r->orders[category]);
     if (!has_new) {
         return;
     }
@@ -437,7 +520,7 @@ static void insert_runs(espl_renderables *r, int category)
 
     for (size_t i = 0; i < run_count; ++i) {
         const espl__run *const run = &runs[i];
-        const uint32_t first = run->leaf != ESPL__NO_CLUSTER ? run->leaf : 0;
+        const uint32_t first = run->leaf != ESPL__NO_CLUSTER ? run->leaf : leaf_count;
 
         if (run->pieces == 1 && run->leaf != ESPL__NO_CLUSTER) {
             continue;
@@ -446,7 +529,7 @@ static void insert_runs(espl_renderables *r, int category)
             memcpy(to + written, from + copied, (first - copied) * sizeof *to);
         }
         written += first - copied;
-        to[written] = run->leaf != ESPL__NO_CLUSTER ? from[first] : (espl__leaf){0, 0};
+        to[written] = run->leaf != ESPL__NO_CLUSTER ? from[first] : (espl__leaf){0};
         divide(r, category, run, to + written);
         written += run->pieces;
         copied = first + (run->leaf != ESPL__NO_CLUSTER ? 1 : 0);
@@ -467,6 +550,8 @@ static void insert_runs(espl_renderables *r, int category)
 static void merge_into(espl_renderables *r, uint32_t from, uint32_t to)
 {
     filed members[ESPL__CLUSTER_SIZE];
+
+    remove_members(r, to); // its holes
     const uint32_t count = take_out(r, from, sources_of(r, from), members);
     espl__sources *const sources = sources_of(r, to);
 
@@ -501,8 +586,10 @@ static void merge_leaves(espl_renderables *r, int category)
         if (is_small && members != 0 && kept != 0) {
             const uint32_t before = leaves[kept - 1].cluster;
 
-            if (espl__cluster_at(r, before)->count + members <= ESPL__MERGED_FILL) {
+            if (espl__cluster_members(espl__cluster_at(r, before)) + members <= ESPL__MERGED_FILL) {
                 merge_into(r, number, before);
+                leaves[kept - 1].low =
+                    leaves[i].low < leaves[kept - 1].low ? leaves[i].low : leaves[kept - 1].low;
             }
         }
         if (espl__cluster_at(r, number)->count == 0) {
@@ -515,7 +602,7 @@ static void merge_leaves(espl_renderables *r, int category)
         espl__array_set_length(leaves, kept);
         r->has_new_order = true;
     }
-    if (kept != 0) {
+    if (kept != 0 && category != ESPL__RECENT) {
         leaves[0].low = 0;
     }
 }
@@ -530,11 +617,16 @@ void espl__refile(espl_renderables *r, espl__update *u)
     (void)u;
     for (size_t i = 0; i < listed; ++i) {
         const uint32_t number = r->dirty[i].cluster;
-        espl__cluster *const cluster = espl__cluster_at(r, number);
+        const espl__cluster *const cluster = espl__cluster_at(r, number);
+        const bool loses_some = count_removed(cluster) != 0;
 
-        if (espl__has_bits(&cluster->gone) || espl__has_bits(&cluster->leaving)) {
-            remove_members(r, number);
-            has_small = has_small || cluster->count < ESPL__MERGE_BELOW;
+        if ((r->states[number] & ESPL__WRITE_MEMBERS) != 0) {
+            if (loses_some || espl__has_bits(&cluster->holes)) {
+                remove_members(r, number);
+            }
+            has_small = has_small || (loses_some && cluster->count < ESPL__MERGE_BELOW);
+        } else if (loses_some) {
+            make_holes(r, number);
         }
     }
     espl__array_set_length(r->gone, 0);

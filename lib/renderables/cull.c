@@ -136,7 +136,7 @@ static void start_with_layers(cluster_test *test, uint64_t bits[ESPL__LEAST ESPL
     const bool is_now = test->cull->time == ESPL__CULL_NOW;
 
     for (uint32_t w = 0; w < ESPL__MEMBER_WORDS; ++w) {
-        bits[w] = values->shown[w] & entry->poses->shown[w];
+        bits[w] = values->shown[w] & entry->poses->shown[w] & ~entry->holes[w];
         bits[w] &= is_now ? UINT64_MAX : entry->before->shown[w];
         bits[w] = (values->layers_any & layers) != 0 ? bits[w] : 0;
     }

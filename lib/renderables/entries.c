@@ -63,6 +63,24 @@ static bool is_thinned_cluster(const espl_renderables *r, const espl__dirty *dir
     return is_own;
 }
 
+// Give holes the slot of a member, so that what is read of each place is there. No bit of a block shows it.
+static void give_slots_to_holes(espl__cluster *cluster)
+{
+    uint32_t first = 0;
+
+    if (!espl__has_bits(&cluster->holes)) {
+        return;
+    }
+    while (espl__has_bit(&cluster->holes, first)) {
+        first += 1;
+    }
+    for (uint32_t place = 0; place < cluster->count; ++place) {
+        if (espl__has_bit(&cluster->holes, place)) {
+            cluster->slots[place] = cluster->slots[first];
+        }
+    }
+}
+
 void espl__take_blocks(espl_renderables *r)
 {
     const bool has_sides = espl__forest_has_sides(&r->world->forest);
@@ -70,7 +88,7 @@ void espl__take_blocks(espl_renderables *r)
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
         espl__dirty *const dirty = &r->dirty[i];
         const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, dirty->cluster);
-        const espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
+        espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
         const uint32_t state = r->states[dirty->cluster];
 
         dirty->old_values = entry->values;
@@ -85,6 +103,7 @@ void espl__take_blocks(espl_renderables *r)
         if ((state & ESPL__CLUSTER_USED) == 0) {
             continue;
         }
+        give_slots_to_holes(cluster);
         if ((state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_VALUES)) != 0) {
             dirty->values = espl__values_take(&r->tables);
             if (has_sides && has_stretch(r, cluster)) {
@@ -202,6 +221,7 @@ void espl__set_blocks(espl_renderables *r, espl__update *u)
                                                                                                 : 1;
             u->report.moved += dirty->moved;
         }
+        espl__tables_set_holes(&r->tables, number, cluster->holes.words);
         forget_first_bad(r, dirty->bad + espl__count_bad(cluster));
         r->bad_count = r->bad_count + espl__count_bad(cluster) - dirty->bad;
         r->union_count = r->union_count + espl__count_members(&cluster->unions) - dirty->unions;

@@ -112,6 +112,9 @@ static void sum_values(espl__values *values, const espl__cluster *cluster)
 
     values->shown[0] = values->shown[1] = 0;
     for (uint32_t place = 0; place < cluster->count; ++place) {
+        if (espl__has_bit(&cluster->holes, place)) {
+            continue;
+        }
         flags |= values->flags[place];
         has_one_key = has_one_key && values->keys[place] == values->keys[0];
         if (values->keys[place] != ESPL_NO_KEY && !espl__has_bit(&cluster->bad_local, place)) {
@@ -245,7 +248,8 @@ static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirt
                 espl__bring_to_cell(r, before[place].position, had->old_values->cells->of[at],
                                     values->cells->of[place]);
             }
-        } else if (!espl__pose_is_same(&now[place], &had->old_poses->poses[at])) {
+        } else if (!espl__has_bit(&cluster->holes, place) &&
+                   !espl__pose_is_same(&now[place], &had->old_poses->poses[at])) {
             espl__set_bit(&cluster->moved, place);
             moved += 1;
         }
@@ -267,6 +271,7 @@ static uint32_t compare_poses(espl__cluster *cluster, const espl_pose *before, c
 
             bits |= (uint64_t)!is_same << i;
         }
+        bits &= ~cluster->holes.words[first / 64];
         cluster->moved.words[first / 64] |= bits;
         moved += espl__count_bits(bits);
     }
@@ -327,11 +332,13 @@ static void compare_with_before(const espl_renderables *r, espl__dirty *dirty,
 
     if (dirty->before != NULL) {
         unpaired = gather_before(r, dirty, values, cluster);
-        fill_boxes(r, dirty->before, values, cluster->count);
     }
     const uint32_t moved = compare_poses(cluster, before->poses, dirty->poses->poses);
 
     dirty->is_same = moved == 0 && !espl__has_bits(&cluster->unions);
+    if (dirty->before != NULL && !dirty->is_same) {
+        fill_boxes(r, dirty->before, values, cluster->count);
+    }
     dirty->moved = moved + unpaired;
 }
 
@@ -404,7 +411,10 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty)
     gather_poses(r, poses, cluster);
     fill_boxes(r, poses, values, count);
     for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
-        cluster->bad_world.words[word] = members_of_word(count, word) & ~poses->shown[word];
+        const uint64_t members = members_of_word(count, word) & ~cluster->holes.words[word];
+
+        cluster->bad_world.words[word] = members & ~poses->shown[word];
+        poses->shown[word] &= members;
     }
     if (dirty->is_new) {
         dirty->is_same = true;

@@ -451,7 +451,7 @@ static void leave_slots(espl_renderables *r, espl__row_kinds *kinds)
         if (!find_member(r, kinds, member, &now)) {
             ESPL_ARRAY_PUSH(r->gone, member);
             espl__set_bit(&cluster->gone, place);
-            espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
+            espl__mark_dirty(r, number, ESPL__WRITE_HOLES);
             r->member_of[slot] = ESPL__NO_MEMBER;
         } else if (now != slot) {
             ESPL_ARRAY_PUSH(r->relocated, member);
@@ -642,7 +642,7 @@ bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint64_
         return false;
     }
     espl__set_bit(&cluster->leaving, place);
-    espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
+    espl__mark_dirty(r, number, ESPL__WRITE_HOLES);
     ESPL_ARRAY_PUSH(r->arrivals[category], (espl__arrival){
                                                .code = code,
                                                .source = member,

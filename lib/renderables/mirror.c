@@ -56,22 +56,24 @@ espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
         return status != ESPL_OK ? status : ESPL_ERR_DEAD;
     }
     const espl__cluster_entry *const entry = &mirror->entries[cluster];
-    const uint32_t members = entry->values != NULL ? entry->values->count : 0;
+    const uint32_t places = entry->values != NULL ? entry->values->count : 0;
+    uint32_t written = 0;
 
-    for (uint32_t first = 0; first < members; first += ESPL__INSTANCE_BATCH) {
-        const uint32_t left = members - first;
-        const uint32_t taken = left < ESPL__INSTANCE_BATCH ? left : ESPL__INSTANCE_BATCH;
+    for (uint32_t place = 0; place < places;) {
         espl__instances batch;
 
         batch.count = 0;
         batch.has_stretch = entry->values->stretches != NULL;
-        for (uint32_t i = 0; i < taken; ++i) {
-            espl__instances_add(&batch, entry, first + i);
+        for (; place < places && batch.count < ESPL__INSTANCE_BATCH; ++place) {
+            if (espl__entry_has(entry, place)) {
+                espl__instances_add(&batch, entry, place);
+            }
         }
-        espl__instances_write(arrays, first, &batch, &(espl__viewpoint){mirror, NULL}, kernels);
+        espl__instances_write(arrays, written, &batch, &(espl__viewpoint){mirror, NULL}, kernels);
+        written += batch.count;
     }
     if (count != NULL) {
-        *count = members;
+        *count = written;
     }
     return ESPL_OK;
 }

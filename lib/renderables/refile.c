@@ -68,6 +68,9 @@ void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
     for (uint32_t place = 0; place < count && any != 0; ++place) {
         cluster->astray.words[place / 64] |= (uint64_t)outside[place] << (place % 64);
     }
+    for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
+        cluster->astray.words[word] &= ~cluster->holes.words[word];
+    }
 }
 
 // Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
@@ -93,6 +96,7 @@ static void extend_home(const espl_renderables *r, espl__cluster *cluster,
 static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, uint32_t *budget)
 {
     espl__cluster *const cluster = espl__cluster_at(r, number);
+    // Members of recent leaves are filed where their codes are.
     const int category =
         (r->states[number] & ESPL__CLUSTER_MOVING) != 0 ? ESPL__MOVING : ESPL__STILL;
     const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, number);
@@ -134,8 +138,8 @@ static bool list_rested(espl_renderables *r, espl__update *u, uint32_t number, u
     for (uint32_t place = 0; place < cluster->count && *budget != 0; ++place) {
         const uint32_t member = espl__member(number, place);
 
-        if (espl__has_bit(&cluster->moved, place) || espl__has_bit(&cluster->gone, place) ||
-            espl__has_bit(&cluster->leaving, place)) {
+        if (espl__has_bit(&cluster->moved, place) || espl__has_bit(&cluster->holes, place) ||
+            espl__has_bit(&cluster->gone, place) || espl__has_bit(&cluster->leaving, place)) {
             continue;
         }
         if (!espl__add_mover(r, member, ESPL__STILL, espl__code_now(r, member))) {

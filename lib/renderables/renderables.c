@@ -164,8 +164,9 @@ static void free_lists(espl_renderables *r)
         ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->arrivals[i]);
         ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->runs[i]);
         ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->orders[i]);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[i]);
     }
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[0]);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[1]);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->candidates);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->relocated);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->jumps);
@@ -242,8 +243,9 @@ size_t espl__renderables_bytes(const void *renderables)
     for (int i = 0; i < ESPL__CATEGORIES; ++i) {
         bytes += ESPL_ARRAY_BYTES(r->leaves[i]) + ESPL_ARRAY_BYTES(r->spare_leaves[i]) +
                  ESPL_ARRAY_BYTES(r->arrivals[i]) + ESPL_ARRAY_BYTES(r->runs[i]) +
-                 ESPL_ARRAY_BYTES(r->orders[i]) + ESPL_ARRAY_BYTES(r->keys[i]);
+                 ESPL_ARRAY_BYTES(r->orders[i]);
     }
+    bytes += ESPL_ARRAY_BYTES(r->keys[0]) + ESPL_ARRAY_BYTES(r->keys[1]);
     // NOLINTBEGIN(bugprone-sizeof-expression): arrays of pointers to pages.
     bytes += ESPL_ARRAY_BYTES(r->pages) +
              espl__array_length(r->pages) * ESPL__CLUSTER_PAGE * sizeof **r->pages;
@@ -291,13 +293,14 @@ static bool reserve_lists(espl_renderables *r, size_t members, size_t clusters)
     bool is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->candidates, slots) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->gone, slots) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, slots) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->keys[0], members) &&
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->keys[1], members) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->sources, 3 * clusters) &&
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->astray, clusters);
 
     for (int i = 0; i < ESPL__CATEGORIES && is_done; ++i) {
         is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->arrivals[i], members) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->orders[i], members) &&
-                  ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->keys[i], members) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->runs[i], clusters) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->leaves[i], clusters) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->spare_leaves[i], clusters);

@@ -5,6 +5,14 @@
 // leaves of two B+ trees of codes (codes.h): one of the members that rest, and one of the members that move.
 // Each tree is two levels high: an array of leaves in the order of their codes.
 //
+// Newcomers of one update are spread over many leaves, each of which would be written whole for a few of them.
+// So they get recent leaves: clusters of their own, which rest and are in no tree. Within the newcomers of one
+// update these are by code, and they lie in the ranges of leaves and of each other. Members that live for
+// long are filed from there, many at a time (recent.c); the others go, often with their whole leaf.
+//
+// Where members leave a cluster and nothing else of it changes, its entry notes their places as holes, and no
+// block is written. A cluster of which a third is holes is written anew without them.
+//
 // An update has steps, of which only the first two can fail. What these change is no part of a mirror, and
 // an update that is refused may be repeated:
 //
@@ -34,18 +42,19 @@ enum { ESPL__CLUSTER_LIMIT = 1 << 24, ESPL__MEMBER_LIMIT = 1 << 30 };
 
 enum {
     ESPL__PLACE_BITS = 7,
-    ESPL__STILL_AFTER = 64, // updates from one look for members that rest to the next
-    ESPL__RISE_FACTOR = 8,  // members that begin to move in one update, in budgets
-    ESPL__LEAF_FILL = 112,  // members of a leaf that many arrivals fill
-    ESPL__MERGED_FILL = 96, // members of two leaves that become one
-    ESPL__MERGE_BELOW = 48, // members of a leaf that looks for another one to merge with
+    ESPL__STILL_AFTER = 64,   // updates from one look for members that rest to the next
+    ESPL__RISE_FACTOR = 8,    // members that begin to move in one update, in budgets
+    ESPL__LEAF_FILL = 112,    // members of a leaf that many arrivals fill
+    ESPL__MERGED_FILL = 96,   // members of two leaves that become one
+    ESPL__MERGE_BELOW = 48,   // members of a leaf that looks for another one to merge with
+    ESPL__WORTH_WRITING = 16, // arrivals for which a leaf is written that else stays as it is
 };
 _Static_assert(1 << ESPL__PLACE_BITS == ESPL__CLUSTER_SIZE, "a member is a word");
 
 /// Categories. Order of results.
-enum { ESPL__STILL, ESPL__MOVING, ESPL__CATEGORIES };
+enum { ESPL__STILL, ESPL__RECENT, ESPL__MOVING, ESPL__CATEGORIES };
 
-/// Bits of the state of a cluster. The last four say what an update has to write.
+/// Bits of the state of a cluster. Those of ESPL__WRITE_ANY say what an update has to write.
 enum {
     ESPL__CLUSTER_USED = 1,
     ESPL__CLUSTER_MOVING = 2,
@@ -53,7 +62,9 @@ enum {
     ESPL__WRITE_VALUES = 8,
     ESPL__WRITE_BOXES = 16,   // the poses before as well, because local boxes changed
     ESPL__WRITE_MEMBERS = 32, // both, because its members are others, or in another order
-    ESPL__WRITE_ANY = 60,
+    ESPL__CLUSTER_RECENT = 64,
+    ESPL__WRITE_HOLES = 128, // no block, because members left it alone
+    ESPL__WRITE_ANY = 188,
 };
 
 /// Bits for the members of a cluster.
@@ -69,8 +80,9 @@ typedef struct espl__cluster {
     /// Box of the cells that the members were filed in, and of centres that belong to it although they are
     /// outside.
     float home_low[3], home_high[3];
-    uint32_t count;
+    uint32_t count;              // members, and holes
     uint32_t dirty;              // its number in the list of clusters to be written
+    espl__member_bits holes;     // places without a member, as in the entry
     espl__member_bits gone;      // they are renderables no more
     espl__member_bits leaving;   // they move to another cluster in this update
     espl__member_bits reload;    // their values differ from those in the values block
@@ -85,10 +97,12 @@ typedef struct espl__cluster {
 
 enum { ESPL__CLUSTER_PAGE = 16, ESPL__CLUSTER_ALIGNMENT = 64 }; // clusters of a page
 
-/// A leaf of a tree of codes. Codes of its members are from `low` on, and not above that of the next leaf.
+/// A leaf of a tree of codes. Codes of its members are from `low` on, and not above that of the next leaf. A
+/// recent leaf has codes from `low` on.
 typedef struct espl__leaf {
     uint64_t low;
     uint32_t cluster;
+    uint32_t since; // of a recent leaf: low bits of the number of the mirror that it is made for
 } espl__leaf;
 
 /// A member that is to be inserted: a new one, or one that moves to another cluster. A cache line.
@@ -105,7 +119,7 @@ _Static_assert(sizeof(espl__arrival) == 64, "arrival: a cache line");
 
 /// Arrivals of one category that go into one leaf.
 typedef struct espl__run {
-    uint32_t leaf;         // ESPL__NO_CLUSTER: there is none yet
+    uint32_t leaf;         // ESPL__NO_CLUSTER: new ones, the last of their category
     uint32_t begin, count; // in the sorted arrivals
     uint32_t pieces;       // leaves that it becomes
 } espl__run;
@@ -164,19 +178,20 @@ struct espl_renderables {
     espl__leaf *leaves[ESPL__CATEGORIES];       // stb arrays
     espl__leaf *spare_leaves[ESPL__CATEGORIES]; // stb arrays, exchanged with them
     size_t counts[ESPL__CATEGORIES];            // members
+    size_t settled; // recent leaves that were looked at in vain since there are other ones
     size_t union_count, bad_count;
     espl_entity first_bad; // null where it is to be found again, or there is none
     bool has_new_order;
     size_t reserved; // arrivals that memory was reserved for
     // Lists of an update: stb arrays, kept for the next one.
-    uint32_t *candidates; // slots that may have another entity
-    uint32_t *gone;       // members; kept where an update is refused
-    uint32_t *jumps;      // slots that a write with ESPL_TELEPORT placed
-    uint32_t *relocated;  // members that have another slot
-    espl__arrival *arrivals[ESPL__CATEGORIES];
+    uint32_t *candidates;                      // slots that may have another entity
+    uint32_t *gone;                            // members; kept where an update is refused
+    uint32_t *jumps;                           // slots that a write with ESPL_TELEPORT placed
+    uint32_t *relocated;                       // members that have another slot
+    espl__arrival *arrivals[ESPL__CATEGORIES]; // those of ESPL__RECENT are among ESPL__STILL
     espl__run *runs[ESPL__CATEGORIES];
     uint32_t *orders[ESPL__CATEGORIES]; // arrivals in the order of their codes
-    espl__sort_key *keys[ESPL__CATEGORIES];
+    espl__sort_key *keys[2];
     espl__dirty *dirty;
     espl__sources *sources;
     uint32_t *astray; // clusters that have some
@@ -236,6 +251,25 @@ static inline bool espl__has_bits(const espl__member_bits *bits)
     return (bits->words[0] | bits->words[1]) != 0;
 }
 uint32_t espl__count_members(const espl__member_bits *bits);
+/// Return how many members there are.
+static inline size_t espl__renderables_count(const espl_renderables *r)
+{
+    return r->counts[ESPL__STILL] + r->counts[ESPL__RECENT] + r->counts[ESPL__MOVING];
+}
+/// Return how many members a cluster has.
+static inline uint32_t espl__cluster_members(const espl__cluster *cluster)
+{
+    return cluster->count - espl__count_members(&cluster->holes);
+}
+/// Return the category of a cluster.
+static inline int espl__cluster_category(const espl_renderables *r, uint32_t cluster)
+{
+    const uint8_t state = r->states[cluster];
+
+    return (state & ESPL__CLUSTER_MOVING) != 0   ? ESPL__MOVING
+           : (state & ESPL__CLUSTER_RECENT) != 0 ? ESPL__RECENT
+                                                 : ESPL__STILL;
+}
 
 /// Note that an update is to write a cluster. There is room in the list for every cluster.
 /// @param bits  ESPL__WRITE_ bits.
@@ -301,6 +335,8 @@ void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
                        const float (*centers)[ESPL__CLUSTER_SIZE], const float *box);
 /// List the members that are to be filed anew. @return false: no memory.
 bool espl__collect_astray(espl_renderables *r, espl__update *u);
+/// List members of recent leaves that are to be filed (recent.c). @return false: no memory.
+bool espl__collect_recent(espl_renderables *r, espl__update *u);
 /// List a member that moves to another cluster. @return false: no memory.
 bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint64_t code);
 /// Compute the code of a member where it is now.
@@ -308,9 +344,22 @@ uint64_t espl__code_now(const espl_renderables *r, uint32_t member);
 
 // --- Clusters (clusters.c) ---
 
-/// Sort the arrivals of each category, find their leaves, and count the clusters that they need.
+/// Find the clusters that are written because members leave them, sort the arrivals of each category, and
+/// divide them into runs. @return false: no memory.
+bool espl__sort_arrivals(espl_renderables *r, espl__update *u);
+/// List the leaves that runs go into, and count the clusters that they need.
+void espl__plan_arrivals(espl_renderables *r, espl__update *u);
+/// Return the arrivals that runs and the order of a category are of.
+static inline const espl__arrival *espl__arrivals_of(const espl_renderables *r, int category)
+{
+    return r->arrivals[category == ESPL__RECENT ? ESPL__STILL : category];
+}
+/// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where
+/// there is none.
+uint32_t espl__find_leaf(const espl__leaf *leaves, uint64_t code);
+/// Take the runs that no leaf is worth being written for out of those that rest, for recent leaves.
 /// @return false: no memory.
-bool espl__plan_arrivals(espl_renderables *r, espl__update *u);
+bool espl__divert_runs(espl_renderables *r);
 /// Make room for so many clusters. @return false: no memory.
 bool espl__clusters_reserve(espl_renderables *r, size_t clusters);
 /// Return the cluster that a code goes into; ESPL__NO_CLUSTER where there is none.

@@ -390,7 +390,7 @@ uint32_t espl__tables_add_cluster(espl__tables *t)
         newest->clusters += 1;
         newest->arrays.changed[cluster] = 0;
     }
-    newest->arrays.entries[cluster] = (espl__cluster_entry){NULL, NULL, NULL};
+    newest->arrays.entries[cluster] = (espl__cluster_entry){.values = NULL};
     espl__tables_touch(t, cluster);
     return cluster;
 }
@@ -406,7 +406,7 @@ void espl__tables_remove_cluster(espl__tables *t, uint32_t cluster)
         espl__block_drop(t, &entry->values->block);
     }
     drop_poses(t, entry);
-    *entry = (espl__cluster_entry){NULL, NULL, NULL};
+    *entry = (espl__cluster_entry){.values = NULL};
     newest->free_numbers[newest->free_count] = cluster;
     newest->free_count += 1;
 }
@@ -513,6 +513,17 @@ void espl__tables_set_pair(espl__tables *t, uint32_t cluster, espl__poses *poses
     drop_poses(t, entry);
     entry->poses = poses;
     entry->before = before;
+}
+
+void espl__tables_set_holes(espl__tables *t, uint32_t cluster,
+                            const uint64_t holes[ESPL__LEAST ESPL__MEMBER_WORDS])
+{
+    espl__cluster_entry *const entry = &t->newest.arrays.entries[cluster];
+
+    if (memcmp(entry->holes, holes, sizeof entry->holes) != 0) {
+        espl__tables_touch(t, cluster);
+        memcpy(entry->holes, holes, sizeof entry->holes);
+    }
 }
 
 uint32_t *espl__tables_order(espl__tables *t)

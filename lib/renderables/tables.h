@@ -160,6 +160,9 @@ void espl__tables_set_poses(espl__tables *t, uint32_t cluster, espl__poses *pose
 /// has: both are blocks that this update took, or the same block twice.
 void espl__tables_set_pair(espl__tables *t, uint32_t cluster, espl__poses *poses,
                            espl__poses *before);
+/// Set which places of a cluster are holes.
+void espl__tables_set_holes(espl__tables *t, uint32_t cluster,
+                            const uint64_t holes[ESPL__LEAST ESPL__MEMBER_WORDS]);
 /// Return the newest entry of a cluster.
 static inline const espl__cluster_entry *espl__tables_entry(const espl__tables *t, uint32_t cluster)
 {

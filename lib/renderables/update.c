@@ -68,7 +68,8 @@ static bool collect_changes(espl_renderables *r, espl__update *u)
     }
     if (is_done) {
         espl__collect_values(r, &kinds, u);
-        is_done = espl__collect_layers(r, &kinds, u) && espl__collect_astray(r, u);
+        is_done = espl__collect_layers(r, &kinds, u) && espl__collect_astray(r, u) &&
+                  espl__collect_recent(r, u);
     }
     if (is_done && r->union_count != 0 && u->is_union_whole) {
         mark_unions(r);
@@ -84,9 +85,10 @@ static espl_status reserve(espl_renderables *r, espl__update *u)
 {
     espl__heap *const heap = &r->world->heap;
 
-    if (!espl__plan_arrivals(r, u)) {
+    if (!espl__sort_arrivals(r, u) || !espl__divert_runs(r)) {
         return ESPL_ERR_NO_MEMORY;
     }
+    espl__plan_arrivals(r, u);
     const size_t listed = espl__array_length(r->dirty);
     const size_t numbers = r->tables.newest.clusters, unused = r->tables.newest.free_count;
     // Numbers that no cluster has are taken first.
@@ -126,8 +128,12 @@ static void drop_large_lists(espl_renderables *r)
             capacity / 4 > espl__array_length(r->arrivals[i])) {
             ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->arrivals[i]);
             ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->orders[i]);
-            ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[i]);
+            ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[0]);
+            ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->keys[1]);
         }
+    }
+    if (r->arrivals[ESPL__STILL] == NULL) {
+        ESPL_ARRAY_FREE(heap, ESPL__FOR_CHANGES, r->orders[ESPL__RECENT]);
     }
 }
 
@@ -137,6 +143,7 @@ static void drop_large_lists(espl_renderables *r)
 static void set_order(espl_renderables *r)
 {
     const size_t still = espl__array_length(r->leaves[ESPL__STILL]);
+    const size_t recent = espl__array_length(r->leaves[ESPL__RECENT]);
     const size_t moving = espl__array_length(r->leaves[ESPL__MOVING]);
 
     if (!r->has_new_order) {
@@ -151,7 +158,8 @@ static void set_order(espl_renderables *r)
             *order++ = leaves[i].cluster;
         }
     }
-    espl__tables_set_order(&r->tables, (uint32_t)(still + moving), (uint32_t)still);
+    espl__tables_set_order(&r->tables, (uint32_t)(still + recent + moving),
+                           (uint32_t)(still + recent));
     r->has_new_order = false;
 }
 
@@ -186,10 +194,9 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     espl_renderables_report *const report = &u->report;
 
     set_order(r);
-    report->renderables = r->counts[ESPL__STILL] + r->counts[ESPL__MOVING];
+    report->renderables = espl__renderables_count(r);
     report->moving = r->counts[ESPL__MOVING];
-    report->clusters =
-        espl__array_length(r->leaves[ESPL__STILL]) + espl__array_length(r->leaves[ESPL__MOVING]);
+    report->clusters = r->tables.newest.order_count;
     report->bad = r->bad_count;
     if (espl_entity_is_null(r->first_bad)) {
         r->first_bad = find_first_bad(r);

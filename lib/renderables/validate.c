@@ -92,6 +92,9 @@ static const char *member_rule(checking *c, uint32_t number, uint32_t place)
     const uint32_t slot = cluster->slots[place];
     const espl_entity entity = cluster->entities[place];
 
+    if (espl__has_bit(&cluster->holes, place)) {
+        return NULL;
+    }
     *c->where = entity;
     c->members += 1;
     if (memcmp(&entry->values->entities[place], &entity, sizeof entity) != 0) {
@@ -136,19 +139,23 @@ static const char *leaf_rule(checking *c, const espl__leaf *leaf, uint64_t next,
     const uint8_t state = r->states[leaf->cluster];
     const char *rule = NULL;
 
-    if ((state & ESPL__CLUSTER_USED) == 0 ||
-        ((state & ESPL__CLUSTER_MOVING) != 0) != (category == ESPL__MOVING)) {
+    if ((state & ESPL__CLUSTER_USED) == 0 || espl__cluster_category(r, leaf->cluster) != category) {
         return "a leaf has a cluster of its category";
     }
     if (cluster->count == 0 || cluster->count > ESPL__CLUSTER_SIZE || entry->values == NULL ||
         entry->poses == NULL || entry->values->count != cluster->count) {
         return "a cluster has 1 to 128 members, and a mirror has as many";
     }
+    if (memcmp(entry->holes, cluster->holes.words, sizeof entry->holes) != 0 ||
+        espl__count_members(&cluster->holes) >= cluster->count) {
+        return "a mirror has the holes of a cluster, which has a member";
+    }
     if (espl__has_bits(&cluster->leaving)) {
         return "members move to another cluster within an update";
     }
     for (uint32_t place = 0; place < cluster->count && rule == NULL; ++place) {
-        if (cluster->codes[place] < leaf->low || cluster->codes[place] > next) {
+        if (!espl__has_bit(&cluster->holes, place) &&
+            (cluster->codes[place] < leaf->low || cluster->codes[place] > next)) {
             *c->where = cluster->entities[place];
             return "a member was filed in the range of its leaf";
         }
@@ -166,9 +173,11 @@ static const char *category_rule(checking *c, int category)
     const char *rule = NULL;
 
     for (size_t i = 0; i < count && rule == NULL; ++i) {
-        const uint64_t next = i + 1 < count ? leaves[i + 1].low : UINT64_MAX;
+        // Recent leaves are in no order.
+        const bool is_tree = category != ESPL__RECENT;
+        const uint64_t next = is_tree && i + 1 < count ? leaves[i + 1].low : UINT64_MAX;
 
-        rule = leaves[i].low <= next && (i != 0 || leaves[i].low == 0)
+        rule = !is_tree || (leaves[i].low <= next && (i != 0 || leaves[i].low == 0))
                    ? leaf_rule(c, &leaves[i], next, category)
                    : "the ranges of leaves ascend from 0";
     }

@@ -129,7 +129,7 @@ void espl__collect_values(espl_renderables *r, espl__row_kinds *kinds, espl__upd
         u->is_union_whole = true;
     }
     // Without a write since the last update there is nothing to find, and without members nothing to compare.
-    if (store->version == r->version || r->counts[ESPL__STILL] + r->counts[ESPL__MOVING] == 0) {
+    if (store->version == r->version || espl__renderables_count(r) == 0) {
         return;
     }
     for (uint32_t number = 0; number < archetypes; ++number) {

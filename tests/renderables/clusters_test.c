@@ -227,6 +227,121 @@ TEST(budget_bounds_how_many_are_filed_anew)
     field_end(&f);
 }
 
+// --- Newcomers and holes ---
+
+TEST(newcomers_get_leaves_of_their_own)
+{
+    field f;
+
+    if (test_lacks_room(2300, "clusters of newcomers")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, 2000, 1, 500);
+    const size_t clusters = see_valid(&f).clusters;
+
+    // They are in the places of all 18 leaves, none of which is written.
+    add_boxes(&f, 120, 1, 500);
+    const espl_renderables_report report = see_valid(&f);
+
+    ck_assert_uint_eq(report.added, 120);
+    ck_assert_uint_eq(report.rewritten, 1);
+    ck_assert_uint_eq(report.clusters, clusters + 1);
+    // They go with their leaf.
+    for (uint32_t i = 0; i < 120; ++i) {
+        destroy_at(&f, f.count - 1);
+    }
+    const espl_renderables_report after = see_valid(&f);
+
+    ck_assert_uint_eq(after.removed, 120);
+    ck_assert_uint_eq(after.rewritten, 0);
+    ck_assert_uint_eq(after.clusters, clusters);
+    field_end(&f);
+}
+
+// A few newcomers in each update: leaves are filled, filed when they have been there for some updates and
+// there are many, and then rest.
+TEST(newcomers_are_filed_in_the_long_run)
+{
+    field f;
+    size_t refiled = 0, most = 0, clusters = 0;
+
+    if (test_lacks_room(4000, "clusters that are filed")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, 1000, 1, 500);
+    (void)see_valid(&f);
+    for (int round = 0; round < 100; ++round) {
+        add_boxes(&f, 25, 1, 500);
+        const espl_renderables_report report = see_valid(&f);
+
+        refiled += report.refiled;
+        most = report.clusters > most ? report.clusters : most;
+    }
+    ck_assert_uint_gt(refiled, 1000);
+    ck_assert_uint_le(most, 3500 / 48);
+    // Updates without a change come to rest.
+    for (int round = 0; round < 100; ++round) {
+        (void)see(&f.s);
+    }
+    for (int round = 0; round < 40; ++round) {
+        const espl_renderables_report report = see_valid(&f);
+
+        clusters = report.clusters;
+        ck_assert_uint_eq(report.rewritten + report.refiled, 0);
+    }
+    // Leaves of the tree have most of the members: few lie in the ranges of others.
+    ck_assert_uint_le(f.s.renderables->counts[ESPL__RECENT] * 2, f.count);
+    ck_assert_uint_ge(clusters, 3500 / 128);
+    field_end(&f);
+}
+
+TEST(members_that_go_leave_holes)
+{
+    field f;
+    size_t rewritten = 0;
+
+    if (test_lacks_room(2100, "clusters with holes")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    add_boxes(&f, 2000, 1, 500);
+    const size_t clusters = see_valid(&f).clusters;
+
+    for (uint32_t i = 0; i < 100; ++i) {
+        destroy_at(&f, test_below(&f.random, f.count));
+    }
+    espl_renderables_report report = see_valid(&f);
+
+    ck_assert_uint_eq(report.removed, 100);
+    ck_assert_uint_eq(report.rewritten, 0);
+    ck_assert_uint_eq(report.clusters, clusters);
+    ck_assert_uint_eq(
+        espl_mirror_changed(espl_renderables_acquire(f.s.renderables), report.number - 1, 0, NULL),
+        clusters);
+    // A box and layers of a cluster with holes change, and one that moves leaves a hole as well.
+    for (uint32_t i = 0; i < 40; ++i) {
+        const espl_bounds bounds = {{0, 0, 0}, {2, 1, 1}};
+
+        ck_ok(espl_set_component(f.test.world, f.entities[i * 17], f.s.bounds, &bounds,
+                                 sizeof bounds));
+        move(&f, 1000 + i, 500);
+        report = see_valid(&f);
+    }
+    ck_assert_uint_gt(report.moving, 0);
+    // Each death costs a part of a cluster.
+    for (int round = 0; round < 20; ++round) {
+        for (uint32_t i = 0; i < 40; ++i) {
+            destroy_at(&f, test_below(&f.random, f.count));
+        }
+        rewritten += see_valid(&f).rewritten;
+    }
+    ck_assert_uint_gt(rewritten, 0);
+    ck_assert_uint_le(rewritten, 800 / 16);
+    field_end(&f);
+}
+
 // --- Everything at once ---
 
 // List the entities that have boxes.
@@ -448,6 +563,7 @@ TEST(workers_give_the_same_mirror)
             ck_assert_mem_eq(a->poses->poses, b->poses->poses, count * sizeof *a->poses->poses);
             ck_assert_mem_eq(a->before->poses, b->before->poses, count * sizeof *a->poses->poses);
             ck_assert_mem_eq(a->poses->swept, b->poses->swept, sizeof a->poses->swept);
+            ck_assert_mem_eq(a->holes, b->holes, sizeof a->holes);
         }
     }
     ck_assert_uint_gt(shuffled.calls, 0);

@@ -121,7 +121,7 @@ static inline void made_cluster(espl__cluster_entry *entry, const made_member *m
     for (uint32_t i = 0; i < count; ++i) {
         is_still = is_still && memcmp(&members[i].before, &members[i].now, sizeof(espl_pose)) == 0;
     }
-    *entry = (espl__cluster_entry){values, poses, poses};
+    *entry = (espl__cluster_entry){.values = values, .poses = poses, .before = poses};
     if (!is_still) {
         espl__poses *const before = made_poses(values, members, true);
         const uint64_t all[2] = {values->shown[0] & poses->shown[0] & before->shown[0],

@@ -73,7 +73,7 @@ static mirrored find(espl_entity entity)
         const espl__cluster_entry *const entry = &mirror->entries[mirror->order[i]];
 
         for (uint32_t at = 0; at < entry->values->count; ++at) {
-            if (entry->values->entities[at].index == entity.index) {
+            if (espl__entry_has(entry, at) && entry->values->entities[at].index == entity.index) {
                 return (mirrored){entry, at};
             }
         }
