@@ -232,25 +232,21 @@ static bool is_rewritten(const espl__cluster *cluster, uint32_t left)
            counted != 0;
 }
 
-static void plan_removals(espl_renderables *r, uint32_t number, espl__update *u)
+static void plan_removals(espl_renderables *r, uint32_t number)
 {
     const espl__cluster *const cluster = espl__cluster_at(r, number);
     const uint32_t removed = count_removed(cluster);
     const uint32_t left = espl__cluster_members(cluster) - removed;
 
-    if (removed == 0) {
-        return;
-    }
-    u->thin_clusters += left < ESPL__MERGE_BELOW ? 1 : 0;
-    if (is_rewritten(cluster, left)) {
+    if (removed != 0 && is_rewritten(cluster, left)) {
         espl__mark_dirty(r, number, ESPL__WRITE_MEMBERS);
     }
 }
 
-bool espl__sort_arrivals(espl_renderables *r, espl__update *u)
+bool espl__sort_arrivals(espl_renderables *r)
 {
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
-        plan_removals(r, r->dirty[i].cluster, u);
+        plan_removals(r, r->dirty[i].cluster);
     }
     return sort_arrivals(r, ESPL__STILL) && list_runs(r, ESPL__STILL) &&
            sort_arrivals(r, ESPL__MOVING) && list_runs(r, ESPL__MOVING);
@@ -260,6 +256,15 @@ void espl__plan_arrivals(espl_renderables *r, espl__update *u)
 {
     for (int category = 0; category < ESPL__CATEGORIES; ++category) {
         plan_runs(r, category, u);
+    }
+    // Also those that lost no member, which are merged where others did.
+    for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
+        const uint32_t number = r->dirty[i].cluster;
+        const espl__cluster *const cluster = espl__cluster_at(r, number);
+        const uint32_t left = espl__cluster_members(cluster) - count_removed(cluster);
+        const bool is_written = (r->states[number] & ESPL__WRITE_MEMBERS) != 0;
+
+        u->thin_clusters += is_written && left < ESPL__MERGE_BELOW ? 1 : 0;
     }
 }
 

@@ -143,6 +143,9 @@ void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__
         values += (state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_VALUES)) != 0 ? 1 : 0;
         poses += is_pair ? 2 : is_one ? 1 : 0;
     }
+    // A cluster may be counted as one that is written and as one that another is merged into.
+    values = values < need->clusters ? values : need->clusters;
+    poses = poses < 2 * (size_t)need->clusters ? poses : 2 * (size_t)need->clusters;
     need->blocks[ESPL__BLOCK_VALUES] = (uint32_t)values;
     need->blocks[ESPL__BLOCK_POSES] = (uint32_t)poses;
     need->blocks[ESPL__BLOCK_STRETCHES] = has_sides ? (uint32_t)values : 0;

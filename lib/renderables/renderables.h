@@ -346,8 +346,8 @@ uint64_t espl__code_now(const espl_renderables *r, uint32_t member);
 
 /// Find the clusters that are written because members leave them, sort the arrivals of each category, and
 /// divide them into runs. @return false: no memory.
-bool espl__sort_arrivals(espl_renderables *r, espl__update *u);
-/// List the leaves that runs go into, and count the clusters that they need.
+bool espl__sort_arrivals(espl_renderables *r);
+/// List the leaves that runs go into, and count the clusters that they need and those that may be merged.
 void espl__plan_arrivals(espl_renderables *r, espl__update *u);
 /// Return the arrivals that runs and the order of a category are of.
 static inline const espl__arrival *espl__arrivals_of(const espl_renderables *r, int category)

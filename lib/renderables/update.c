@@ -85,7 +85,7 @@ static espl_status reserve(espl_renderables *r, espl__update *u)
 {
     espl__heap *const heap = &r->world->heap;
 
-    if (!espl__sort_arrivals(r, u) || !espl__divert_runs(r)) {
+    if (!espl__sort_arrivals(r) || !espl__divert_runs(r)) {
         return ESPL_ERR_NO_MEMORY;
     }
     espl__plan_arrivals(r, u);
