@@ -99,7 +99,7 @@ typedef struct espl_renderables_def {
         cell_size; ///< edge of a cell of the spatial order, world units; 0: chosen at the first update
                    ///< that finds renderables. Not that of espl_world_def
     uint32_t refile_budget; ///< renderables that one update may move to another cluster; 0: 2,048.
-                            ///< Newcomers of earlier updates besides: as many, and as many as come
+                            ///< Newcomers of earlier updates besides: as many, or 256, and as many as come
     size_t user_size;       ///< bytes of the user in each mirror, at most 65,536
     uintptr_t reserved[6];  ///< Must be 0 (GROWTH in espalier(3)).
 } espl_renderables_def;

@@ -10,11 +10,12 @@
 #include "lib/renderables/renderables.h"
 
 enum {
-    FEW_LEAVES = 2,    // so many are written for few arrivals, because recent leaves cost as much
-    FEW_ARRIVALS = 64, // they go into the last recent leaf
-    VAIN_LOOKS = 16,   // at leaves that stay, in one update
-    OVERLAPPING = 4,   // recent leaves that are worth being sorted
-    YOUNG_FOR = 32,    // updates in which a recent leaf stays as it is
+    FEW_LEAVES = 2,     // so many are written for few arrivals, because recent leaves cost as much
+    FEW_ARRIVALS = 64,  // they go into the last recent leaf
+    VAIN_LOOKS = 16,    // at leaves that stay, in one update
+    OVERLAPPING = 4,    // recent leaves that are worth being sorted
+    YOUNG_FOR = 32,     // updates in which a recent leaf stays as it is
+    LEAST_BUDGET = 256, // two leaves, because those of one alone would be filed as they are
 };
 
 // --- Arrivals ---
@@ -162,7 +163,8 @@ bool espl__collect_recent(espl_renderables *r, espl__update *u)
     const espl__leaf *const leaves = r->leaves[ESPL__RECENT];
     const size_t count = espl__array_length(leaves);
     // In the long run, as many are filed as come.
-    size_t budget = (size_t)r->budget + u->added, looks = 0, vain = 0;
+    size_t budget = (r->budget > LEAST_BUDGET ? r->budget : LEAST_BUDGET) + u->added;
+    size_t looks = 0, vain = 0;
     bool is_done = true;
 
     // Each update looks at some leaves, in turn, and at more while there is something to file.
@@ -170,6 +172,7 @@ bool espl__collect_recent(espl_renderables *r, espl__update *u)
         const espl__leaf *const leaf = &leaves[(u->number * VAIN_LOOKS + looks) % count];
 
         if (is_young(r, leaf)) {
+            r->settled = 0; // it is looked at later
             continue;
         }
         const recent_range range = find_range(r, leaf);
