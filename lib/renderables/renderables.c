@@ -299,7 +299,9 @@ static bool reserve_lists(espl_renderables *r, size_t members, size_t clusters)
                    ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->astray, clusters);
 
     for (int i = 0; i < ESPL__CATEGORIES && is_done; ++i) {
-        is_done = ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->arrivals[i], members) &&
+        // Arrivals of ESPL__RECENT are among ESPL__STILL.
+        is_done = (i == ESPL__RECENT ||
+                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->arrivals[i], members)) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->orders[i], members) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->runs[i], clusters) &&
                   ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->leaves[i], clusters) &&
