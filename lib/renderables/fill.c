@@ -96,7 +96,8 @@ static void fill_member(const espl_renderables *r, espl__row_kinds *kinds, const
     const espl__dirty *const from = dirty_of(r, espl__member_cluster(source));
     const uint32_t old = espl__member_place(source);
 
-    if (espl__has_bit(&from->load, old)) {
+    // What left a hole is another member now, or none, so that the hole keeps the values of before.
+    if (espl__has_bit(&from->load, old) && !espl__has_bit(&cluster->holes, place)) {
         load_values(r, kinds, values, cluster, place);
     } else {
         copy_values(values, cluster, place, from->old_values, old);
@@ -170,7 +171,7 @@ static void fill_values(const espl_renderables *r, espl__row_kinds *kinds, const
         fill_stretches(r, dirty->stretches, cluster);
     }
     if (dirty->cells != NULL) {
-        espl__fill_cells(r, dirty->cells, cluster);
+        espl__fill_cells(r, dirty, cluster);
     }
     sum_values(values, cluster);
 }

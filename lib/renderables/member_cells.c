@@ -105,13 +105,18 @@ void espl__collect_cells(espl_renderables *r)
 
 // --- Blocks ---
 
-void espl__fill_cells(const espl_renderables *r, espl__member_cells *cells,
+// The box of a cluster stays relative to the cell of the first place, also where its member went and only values
+// are written.
+void espl__fill_cells(const espl_renderables *r, const espl__dirty *dirty,
                       const espl__cluster *cluster)
 {
+    espl__member_cells *const cells = dirty->cells;
     bool has_one = true;
 
     for (uint32_t place = 0; place < cluster->count; ++place) {
-        cells->of[place] = r->cells_of[cluster->slots[place]];
+        cells->of[place] = espl__has_bit(&cluster->holes, place)
+                               ? dirty->old_values->cells->of[place]
+                               : r->cells_of[cluster->slots[place]];
         has_one = has_one && espl__cell_is_same(cells->of[place], cells->of[0]);
     }
     cells->has_one_cell = has_one;

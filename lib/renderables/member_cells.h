@@ -11,8 +11,8 @@
 
 /// Bring the array of stored cells up to date, and note the members whose cell changed.
 void espl__collect_cells(espl_renderables *r);
-/// Write the cells of the members of a cluster.
-void espl__fill_cells(const espl_renderables *r, espl__member_cells *cells,
+/// Write the cells of the members of a cluster. Holes keep theirs.
+void espl__fill_cells(const espl_renderables *r, const espl__dirty *dirty,
                       const espl__cluster *cluster);
 /// Compute the box of a cluster around the boxes of its members. In a world with cells it is relative to the
 /// cell of the first one. @param members  a bit of each member whose box the box of the cluster contains.

@@ -441,6 +441,32 @@ TEST(a_cleared_world_has_the_cells_of_what_is_new)
     demand_cell(cells[0], 5, 0, 0);
 }
 
+// The box of a cluster is relative to the cell of its first place, which may have no member any more.
+TEST(a_cluster_whose_first_member_went_stays_where_it_is)
+{
+    enum { OTHERS = 57 };
+    espl_entity others[OTHERS];
+
+    // Of a low code, and with another x than the others, which are in one cluster with it.
+    const espl_entity first = make_in(400, 0, 0, 0);
+
+    for (int32_t i = 0; i < OTHERS; ++i) {
+        others[i] = make_in(i, 600, 0, 0);
+    }
+    ck_assert_uint_eq(update().clusters, 1);
+    ck_ok(espl_destroy(w, first, ESPL_EXTENT_ENTITY));
+    ck_assert_uint_eq(update().rewritten, 0);
+    for (int32_t i = 0; i < OTHERS; ++i) {
+        const espl_renderable value = {.key = 1, .user_data = 5};
+        const espl_camera camera = camera_in(i, 0, 0);
+
+        ck_ok(espl_set_component(w, others[i], renderable, &value, sizeof value));
+        update();
+        ck_assert_uint_eq(look(&camera, NULL), 1);
+        demand_cell(cells[0], i, 600, 0);
+    }
+}
+
 TEST(a_cluster_is_written_with_its_cells)
 {
     int32_t written[ESPL_CLUSTER_SIZE][3];
