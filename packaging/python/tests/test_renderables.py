@@ -175,7 +175,7 @@ class Seen(RowCase):
         self.assertBits(seen.previous, seen.matrices)
         self.assertEqual([self.boxes[word - 100] for word in seen.user_data], seen.entities.tolist())
         self.assertEqual(seen.sizes.tolist(), [0, 0, 0, 0])
-        self.assertEqual(self.visible.write()[1:], (None, None, None, None))
+        self.assertEqual(self.visible.write()[1:], (None, None, None, None, None))
         self.assertEqual(len(self.visible.write(2, entities=True).entities), 0)
         with self.assertRaises(espalier.ArgumentError):
             self.visible.write(3)
