@@ -241,20 +241,21 @@ static uint32_t key_of(uint32_t i)
     return (i * 2654435761u) ^ (i << 31);
 }
 
-TEST(map_finds_ten_thousand_keys)
+TEST(map_finds_thousands_of_keys)
 {
+    const uint32_t count = (uint32_t)test_scaled(10000);
     espl__map map = {0};
     uint32_t with_bit_31 = 0;
 
-    for (uint32_t i = 0; i < 10000; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         ck_assert(espl__map_reserve(&heap, purpose, &map));
         espl__map_put(&heap, purpose, &map, key_of(i), i);
         with_bit_31 += key_of(i) >> 31;
     }
-    ck_assert_uint_gt(with_bit_31, 1000);
-    for (uint32_t i = 0; i < 10000; ++i) {
+    ck_assert_uint_gt(with_bit_31, count / 10);
+    for (uint32_t i = 0; i < count; ++i) {
         ck_assert_uint_eq(espl__map_get(&map, key_of(i), UINT32_MAX), i);
-        ck_assert_uint_eq(espl__map_get(&map, key_of(i + 10000), 77), 77);
+        ck_assert_uint_eq(espl__map_get(&map, key_of(i + count), 77), 77);
     }
 
     espl__map_free(&heap, purpose, &map);
@@ -310,9 +311,10 @@ TEST(free_map_is_empty)
 
 TEST(put_after_reserve_takes_no_memory)
 {
+    const uint32_t count = (uint32_t)test_scaled(3000);
     espl__map map = {0};
 
-    for (uint32_t i = 0; i < 3000; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         ck_assert(espl__map_reserve(&heap, purpose, &map));
         const size_t calls = under.calls;
         heap.is_forbidden = true;
@@ -384,11 +386,12 @@ static void *fill_a_map_of_its_own(void *wrong)
 
 TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
 {
+    const uint32_t count = (uint32_t)test_scaled(3000);
     espl__map map = {0};
 
     ck_assert_uint_eq(espl__map_bytes(&map), 0);
     espl__map_trim(&heap, purpose, &map);
-    for (uint32_t i = 0; i < 3000; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         ck_assert(espl__map_reserve(&heap, purpose, &map));
         ck_assert_uint_eq(espl__map_bytes(&map), under.bytes);
         espl__map_put(&heap, purpose, &map, i * 7, i);
@@ -400,7 +403,7 @@ TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
             ck_assert_uint_eq(under.blocks, 2);
         }
     }
-    for (uint32_t i = 0; i < 3000; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         ck_assert_uint_eq(espl__map_get(&map, i * 7, 5000), i);
     }
     espl__map_free(&heap, purpose, &map);
