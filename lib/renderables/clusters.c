@@ -191,7 +191,7 @@ static bool list_runs(espl_renderables *r, int category)
     return true;
 }
 
-// List the leaves that runs go into, and count the clusters that become of them.
+// Mark the leaf of each run to be written, and count the clusters that the runs add.
 static void plan_runs(espl_renderables *r, int category, espl__update *u)
 {
     const size_t movers = espl__array_length(espl__arrivals_of(r, category)) -
@@ -216,8 +216,8 @@ static void plan_runs(espl_renderables *r, int category, espl__update *u)
     }
 }
 
-// Tell whether a cluster is written because members leave it: it has many holes then, or few members, or is
-// left by some that are counted by what they were.
+// Tell whether a cluster is written because members leave it: it has many holes then, or few members, or a
+// member that leaves is counted as bad or as a union.
 static bool is_rewritten(const espl__cluster *cluster, uint32_t left)
 {
     enum { SHARE_OF_HOLES = 3 };
@@ -257,7 +257,7 @@ void espl__plan_arrivals(espl_renderables *r, espl__update *u)
     for (int category = 0; category < ESPL__CATEGORIES; ++category) {
         plan_runs(r, category, u);
     }
-    // Also those that lost no member, which are merged where others did.
+    // A small cluster that is written may be merged with another one, also where it lost no member.
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
         const uint32_t number = r->dirty[i].cluster;
         const espl__cluster *const cluster = espl__cluster_at(r, number);

@@ -347,7 +347,8 @@ uint64_t espl__code_now(const espl_renderables *r, uint32_t member);
 /// Find the clusters that are written because members leave them, sort the arrivals of each category, and
 /// divide them into runs. @return false: no memory.
 bool espl__sort_arrivals(espl_renderables *r);
-/// List the leaves that runs go into, and count the clusters that they need and those that may be merged.
+/// Mark the leaf of each run to be written. Count the clusters that the runs add, and the clusters that the
+/// update may merge with another one.
 void espl__plan_arrivals(espl_renderables *r, espl__update *u);
 /// Return the arrivals that runs and the order of a category are of.
 static inline const espl__arrival *espl__arrivals_of(const espl_renderables *r, int category)
@@ -357,7 +358,7 @@ static inline const espl__arrival *espl__arrivals_of(const espl_renderables *r, 
 /// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where
 /// there is none.
 uint32_t espl__find_leaf(const espl__leaf *leaves, uint64_t code);
-/// Take the runs that no leaf is worth being written for out of those that rest, for recent leaves.
+/// Move the runs that are too short to write a leaf of ESPL__STILL for to ESPL__RECENT.
 /// @return false: no memory.
 bool espl__divert_runs(espl_renderables *r);
 /// Make room for so many clusters. @return false: no memory.

@@ -310,7 +310,7 @@ static ESPL__APART void stream_local_batch(espl_transform *restrict out, const e
     }
 }
 
-// Read the transforms of a batch that the watch reports. Those that are compared were read before.
+// Read the transforms of a batch that the watch reports. Worlds that the watch compares were read before.
 static void copy_reported(const listing *l, const slot_batch *batch)
 {
     const espl__forest *const forest = &l->world->forest;
