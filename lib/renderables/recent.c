@@ -50,7 +50,6 @@ bool espl__divert_runs(espl_renderables *r)
     const size_t run_count = espl__array_length(runs);
     size_t small = 0, arrivals = 0, kept = 0;
 
-    espl__array_set_length(r->orders[ESPL__RECENT], 0);
     for (size_t i = 0; i < run_count; ++i) {
         const bool is_small = is_small_run(r, &runs[i]);
 
