@@ -211,8 +211,12 @@ static void plan_runs(espl_renderables *r, int category, espl__update *u)
         run->pieces = pieces_of(members + run->count);
         const size_t added = run->pieces - (run->leaf != ESPL__NO_CLUSTER ? 1 : 0);
 
+        // Leaves at both ends of a run may be joined with others.
+        const size_t mixed = members + movers + (size_t)2 * (ESPL__JOINED - 1);
+
         u->new_clusters += added;
-        u->mixed_clusters += added < members + movers ? added : members + movers;
+        u->mixed_clusters += added < mixed ? added : mixed;
+        u->thin_clusters += run->leaf == ESPL__NO_CLUSTER && run->count < ESPL__MERGE_BELOW ? 1 : 0;
     }
 }
 
@@ -551,17 +555,30 @@ static void insert_runs(espl_renderables *r, int category)
 
 // --- Leaves with few members ---
 
-// Move all members of a cluster to another one.
-static void merge_into(espl_renderables *r, uint32_t from, uint32_t to)
+// Divide the members of neighbours among all of them but the last one, which has none then.
+static void join_leaves(espl_renderables *r, espl__leaf *leaves, uint32_t count)
 {
-    filed members[ESPL__CLUSTER_SIZE];
-
-    remove_members(r, to); // its holes
-    const uint32_t count = take_out(r, from, sources_of(r, from), members);
-    espl__sources *const sources = sources_of(r, to);
+    filed members[ESPL__JOINED * ESPL__CLUSTER_SIZE];
+    uint32_t total = 0, next = 0;
 
     for (uint32_t i = 0; i < count; ++i) {
-        append_member(r, to, sources, &members[i]);
+        const uint32_t number = leaves[i].cluster;
+
+        if (espl__has_bits(&espl__cluster_at(r, number)->holes)) {
+            remove_members(r, number);
+        }
+        total += take_out(r, number, sources_of(r, number), members + total);
+    }
+    for (uint32_t piece = 0; piece + 1 < count; ++piece) {
+        espl__sources *const sources = sources_of(r, leaves[piece].cluster);
+        const uint32_t end = total * (piece + 1) / (count - 1);
+
+        if (piece != 0) {
+            leaves[piece].low = members[next].code;
+        }
+        for (; next < end; ++next) {
+            append_member(r, leaves[piece].cluster, sources, &members[next]);
+        }
     }
 }
 
@@ -574,34 +591,65 @@ static void remove_cluster(espl_renderables *r, uint32_t number)
     r->states[number] = 0;
 }
 
-// Remove leaves without members, and merge neighbours that have few. Leaves that lost no member stay as they
-// are.
+static uint32_t members_of_leaf(const espl_renderables *r, const espl__leaf *leaf)
+{
+    return espl__cluster_members(espl__cluster_at(r, leaf->cluster));
+}
+
+static bool is_written_whole(const espl_renderables *r, const espl__leaf *leaf)
+{
+    return (r->states[leaf->cluster] & ESPL__WRITE_MEMBERS) != 0;
+}
+
+// Return how many of the last leaves of a list become one less; 0: none. All of them are written anyway, but the
+// last one but one where the last one has few members.
+static uint32_t joined_of(const espl_renderables *r, const espl__leaf *leaves, uint32_t count,
+                          uint32_t most)
+{
+    const bool is_small = members_of_leaf(r, &leaves[count - 1]) < ESPL__MERGE_BELOW;
+    uint32_t members = 0;
+
+    for (uint32_t joined = 1; joined <= most && joined <= count; ++joined) {
+        const espl__leaf *const leaf = &leaves[count - joined];
+
+        members += members_of_leaf(r, leaf);
+        if (!is_written_whole(r, leaf) && !(is_small && joined == 2)) {
+            return 0;
+        }
+        if (joined > 1 && members <= (joined - 1) * ESPL__JOINED_FILL) {
+            return joined;
+        }
+    }
+    return 0;
+}
+
+// Remove leaves without members, and join neighbours that have few.
 static void merge_leaves(espl_renderables *r, int category)
 {
     espl__leaf *const leaves = r->leaves[category];
     const uint32_t count = (uint32_t)espl__array_length(leaves);
+    // Recent leaves have ranges that overlap.
+    const uint32_t most = category == ESPL__RECENT ? 2 : ESPL__JOINED;
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t number = leaves[i].cluster;
-        const uint32_t members = espl__cluster_at(r, number)->count;
-        const bool is_small =
-            members < ESPL__MERGE_BELOW && (r->states[number] & ESPL__WRITE_MEMBERS) != 0;
-
-        if (is_small && members != 0 && kept != 0) {
-            const uint32_t before = leaves[kept - 1].cluster;
-
-            if (espl__cluster_members(espl__cluster_at(r, before)) + members <= ESPL__MERGED_FILL) {
-                merge_into(r, number, before);
-                leaves[kept - 1].low =
-                    leaves[i].low < leaves[kept - 1].low ? leaves[i].low : leaves[kept - 1].low;
-            }
-        }
-        if (espl__cluster_at(r, number)->count == 0) {
-            remove_cluster(r, number);
+        leaves[kept++] = leaves[i];
+        if (!is_written_whole(r, &leaves[i])) {
             continue;
         }
-        leaves[kept++] = leaves[i];
+        if (espl__cluster_at(r, leaves[i].cluster)->count == 0) {
+            remove_cluster(r, leaves[--kept].cluster);
+            continue;
+        }
+        const uint32_t joined = joined_of(r, leaves, kept, most);
+
+        if (joined != 0) {
+            const uint64_t low = leaves[kept - joined].low, last_low = leaves[kept - 1].low;
+
+            join_leaves(r, &leaves[kept - joined], joined);
+            leaves[kept - joined].low = low < last_low ? low : last_low;
+            remove_cluster(r, leaves[--kept].cluster);
+        }
     }
     if (kept != count) {
         espl__array_set_length(leaves, kept);
@@ -618,6 +666,7 @@ void espl__refile(espl_renderables *r, espl__update *u)
 {
     const size_t listed = espl__array_length(r->dirty);
     bool has_small = false;
+    size_t written = 0;
 
     (void)u;
     for (size_t i = 0; i < listed; ++i) {
@@ -626,6 +675,7 @@ void espl__refile(espl_renderables *r, espl__update *u)
         const bool loses_some = count_removed(cluster) != 0;
 
         if ((r->states[number] & ESPL__WRITE_MEMBERS) != 0) {
+            written += 1;
             if (loses_some || espl__has_bits(&cluster->holes)) {
                 remove_members(r, number);
             }
@@ -637,7 +687,7 @@ void espl__refile(espl_renderables *r, espl__update *u)
     espl__array_set_length(r->gone, 0);
     for (int category = 0; category < ESPL__CATEGORIES; ++category) {
         insert_runs(r, category);
-        if (has_small) {
+        if (has_small || written * 64 > espl__array_length(r->leaves[category])) {
             merge_leaves(r, category);
         }
     }

@@ -38,14 +38,10 @@ static void put_values(const espl_renderables *r, espl__values *values, espl__cl
     if (!is_sound) {
         espl__set_bit(&cluster->bad_local, place);
     }
-    if ((renderable->flags & ESPL_RENDERABLE_UNION) != 0) {
-        espl__set_bit(&cluster->unions, place);
-    }
 }
 
 // Copy the values of a member that has the same ones as in another block.
-static void copy_values(espl__values *to, espl__cluster *cluster, uint32_t place,
-                        const espl__values *from, uint32_t old)
+static void copy_values(espl__values *to, uint32_t place, const espl__values *from, uint32_t old)
 {
     for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
         to->local[k][place] = from->local[k][old];
@@ -53,9 +49,6 @@ static void copy_values(espl__values *to, espl__cluster *cluster, uint32_t place
     to->keys[place] = from->keys[old];
     to->user_data[place] = from->user_data[old];
     to->flags[place] = from->flags[old];
-    if ((from->flags[old] & ESPL_RENDERABLE_UNION) != 0) {
-        espl__set_bit(&cluster->unions, place);
-    }
 }
 
 // Return the member, or the arrival, that a member of a cluster was.
@@ -65,10 +58,14 @@ static uint32_t source_of(const espl_renderables *r, const espl__dirty *dirty, u
                                               : espl__member(dirty->cluster, place);
 }
 
-// Return the blocks that a cluster had before this update. Precondition: it is written, or a member left it.
-static const espl__dirty *dirty_of(const espl_renderables *r, uint32_t cluster)
+// Return the blocks that the cluster of a source had before this update. Most sources of a cluster are its own.
+// Precondition: the source is a member. Its cluster is written, or a member left it.
+static const espl__dirty *dirty_of(const espl_renderables *r, const espl__dirty *dirty,
+                                   uint32_t source)
 {
-    return &r->dirty[espl__cluster_at(r, cluster)->dirty];
+    const uint32_t cluster = espl__member_cluster(source);
+
+    return cluster == dirty->cluster ? dirty : &r->dirty[espl__cluster_at(r, cluster)->dirty];
 }
 
 static void load_values(const espl_renderables *r, espl__row_kinds *kinds, espl__values *values,
@@ -81,6 +78,7 @@ static void load_values(const espl_renderables *r, espl__row_kinds *kinds, espl_
     put_values(r, values, cluster, place, &bounds, &renderable);
 }
 
+// Write the values of a member, unless they are there because it has the place that it had.
 static void fill_member(const espl_renderables *r, espl__row_kinds *kinds, const espl__dirty *dirty,
                         espl__cluster *cluster, uint32_t place)
 {
@@ -93,30 +91,34 @@ static void fill_member(const espl_renderables *r, espl__row_kinds *kinds, const
         put_values(r, values, cluster, place, &arrival->bounds, &arrival->renderable);
         return;
     }
-    const espl__dirty *const from = dirty_of(r, espl__member_cluster(source));
+    const espl__dirty *const from = dirty_of(r, dirty, source);
     const uint32_t old = espl__member_place(source);
 
     // What left a hole is another member now, or none, so that the hole keeps the values of before.
     if (espl__has_bit(&from->load, old) && !espl__has_bit(&cluster->holes, place)) {
         load_values(r, kinds, values, cluster, place);
-    } else {
-        copy_values(values, cluster, place, from->old_values, old);
+    } else if (from != dirty || old != place) {
+        copy_values(values, place, from->old_values, old);
     }
 }
 
 // Compute what a values block says of all of its members.
-static void sum_values(espl__values *values, const espl__cluster *cluster)
+static void sum_values(espl__values *values, espl__cluster *cluster)
 {
     uint32_t any = 0, all = UINT32_MAX, flags = 0;
     bool has_one_key = true;
     bool has_some = false;
 
     values->shown[0] = values->shown[1] = 0;
+    cluster->unions = (espl__member_bits){{0, 0}};
     for (uint32_t place = 0; place < cluster->count; ++place) {
         if (espl__has_bit(&cluster->holes, place)) {
             continue;
         }
         flags |= values->flags[place];
+        if ((values->flags[place] & ESPL_RENDERABLE_UNION) != 0) {
+            espl__set_bit(&cluster->unions, place);
+        }
         has_one_key = has_one_key && values->keys[place] == values->keys[0];
         if (values->keys[place] != ESPL_NO_KEY && !espl__has_bit(&cluster->bad_local, place)) {
             values->shown[place / 64] |= UINT64_C(1) << (place % 64);
@@ -146,6 +148,14 @@ static void fill_stretches(const espl_renderables *r, espl__stretches *stretches
     }
 }
 
+// Copy the values of all members of a cluster, most of which have the place that they had.
+static void copy_block(espl__values *to, const espl__values *from)
+{
+    const size_t begin = offsetof(espl__values, entities);
+
+    memcpy((unsigned char *)to + begin, (const unsigned char *)from + begin, sizeof *to - begin);
+}
+
 static void fill_values(const espl_renderables *r, espl__row_kinds *kinds, const espl__dirty *dirty)
 {
     enum { AHEAD = 12 };
@@ -153,7 +163,10 @@ static void fill_values(const espl_renderables *r, espl__row_kinds *kinds, const
     espl__values *const values = dirty->values;
     const uint32_t count = cluster->count;
 
-    cluster->bad_local = cluster->unions = (espl__member_bits){{0, 0}};
+    cluster->bad_local = (espl__member_bits){{0, 0}};
+    if (dirty->old_values != NULL) {
+        copy_block(values, dirty->old_values);
+    }
     for (uint32_t place = 0; place < count; ++place) {
         const uint32_t ahead = place + AHEAD < count ? source_of(r, dirty, place + AHEAD) : 0;
 
@@ -239,7 +252,7 @@ static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirt
         if ((source & ESPL__FROM_STORE) != 0) {
             continue;
         }
-        const espl__dirty *const had = dirty_of(r, espl__member_cluster(source));
+        const espl__dirty *const had = dirty_of(r, dirty, source);
         const uint32_t at = espl__member_place(source);
 
         if ((had->old_poses->shown[at / 64] >> (at % 64) & 1) != 0 &&
@@ -313,16 +326,6 @@ static void finish_poses(const espl_renderables *r, const espl__dirty *dirty)
     espl__boxes_swept(poses->swept, before->box, poses->box, reach);
 }
 
-// Return the bits of one word that are of members.
-static uint64_t members_of_word(uint32_t count, int word)
-{
-    const uint32_t first = (uint32_t)word * 64;
-
-    return count >= first + 64 ? UINT64_MAX
-           : count > first     ? (UINT64_C(1) << (count - first)) - 1
-                               : 0;
-}
-
 // Write the poses before where they are to be written, and find out which members moved.
 static void compare_with_before(const espl_renderables *r, espl__dirty *dirty,
                                 const espl__values *values)
@@ -361,19 +364,15 @@ static void find_astray(const espl_renderables *r, espl__cluster *cluster,
 
 // --- Clusters that members left ---
 
-// Copy the blocks of a cluster, and let the members that took the place of others take it there as well.
-static void fill_thinned(const espl_renderables *r, espl__dirty *dirty)
+// Copy the poses of a cluster, and let the members that took the place of others take it there as well.
+static void fill_thinned_poses(const espl_renderables *r, espl__dirty *dirty)
 {
-    const espl__values *const old_values = dirty->old_values;
     const espl__poses *const old_poses = dirty->old_poses;
     const uint32_t *const sources = r->sources[dirty->sources].of;
     espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
-    espl__values *const values = dirty->values;
     espl__poses *const poses = dirty->poses;
-    const size_t begin = offsetof(espl__values, entities), from = offsetof(espl__poses, poses);
+    const size_t from = offsetof(espl__poses, poses);
 
-    memcpy((unsigned char *)values + begin, (const unsigned char *)old_values + begin,
-           sizeof *values - begin);
     memcpy((unsigned char *)poses + from, (const unsigned char *)old_poses + from,
            sizeof *poses - from);
     for (uint32_t place = 0; place < cluster->count; ++place) {
@@ -382,23 +381,18 @@ static void fill_thinned(const espl_renderables *r, espl__dirty *dirty)
         if (old == place) {
             continue;
         }
-        copy_values(values, cluster, place, old_values, old);
-        values->entities[place] = old_values->entities[old];
-        values->layers[place] = old_values->layers[old];
         poses->poses[place] = old_poses->poses[old];
         for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
             poses->boxes[k][place] = old_poses->boxes[k][old];
         }
     }
-    values->stretches = NULL;
-    sum_values(values, cluster);
-    for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
-        poses->shown[word] = members_of_word(cluster->count, word);
+    for (uint32_t word = 0; word < ESPL__MEMBER_WORDS; ++word) {
+        poses->shown[word] = espl__members_of_word(cluster->count, word);
     }
     pad_boxes(poses, cluster->count);
     dirty->is_same = true;
     finish_poses(r, dirty);
-    find_astray(r, cluster, values, poses);
+    find_astray(r, cluster, dirty->values, poses);
 }
 
 static void fill_poses(const espl_renderables *r, espl__dirty *dirty)
@@ -411,8 +405,8 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty)
     ESPL_CHECK(count != 0 && count <= ESPL__CLUSTER_SIZE);
     gather_poses(r, poses, cluster);
     fill_boxes(r, poses, values, count);
-    for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
-        const uint64_t members = members_of_word(count, word) & ~cluster->holes.words[word];
+    for (uint32_t word = 0; word < ESPL__MEMBER_WORDS; ++word) {
+        const uint64_t members = espl__members_of_word(count, word) & ~cluster->holes.words[word];
 
         cluster->bad_world.words[word] = members & ~poses->shown[word];
         poses->shown[word] &= members;
@@ -477,8 +471,7 @@ static void put_union_before(const espl_renderables *r, const espl__dirty *dirty
 {
     const uint32_t source = source_of(r, dirty, place);
     const bool is_new = (source & ESPL__FROM_STORE) != 0;
-    const espl__poses *const from =
-        is_new ? dirty->poses : dirty_of(r, espl__member_cluster(source))->old_poses;
+    const espl__poses *const from = is_new ? dirty->poses : dirty_of(r, dirty, source)->old_poses;
     const uint32_t old = is_new ? place : espl__member_place(source);
     const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
 
@@ -486,8 +479,7 @@ static void put_union_before(const espl_renderables *r, const espl__dirty *dirty
         dirty->before->boxes[k][place] = from->boxes[k][old];
     }
     if (!is_new && values->cells != NULL) {
-        const espl__member_cells *const old_cells =
-            dirty_of(r, espl__member_cluster(source))->old_values->cells;
+        const espl__member_cells *const old_cells = dirty_of(r, dirty, source)->old_values->cells;
 
         espl__bring_box(r, dirty->before, place, old_cells->of[old], values->cells->of[place]);
     }
@@ -576,13 +568,12 @@ static void fill_range(void *context, size_t begin, size_t end)
         if (dirty->is_filled) {
             continue;
         }
-        if (dirty->is_thinned) {
-            fill_thinned(r, dirty);
-        }
-        if (dirty->values != NULL && !dirty->is_thinned) {
+        if (dirty->values != NULL) {
             fill_values(r, &kinds, dirty);
         }
-        if (dirty->poses != NULL && !dirty->is_thinned) {
+        if (dirty->is_thinned) {
+            fill_thinned_poses(r, dirty);
+        } else if (dirty->poses != NULL) {
             fill_poses(r, dirty);
         }
         dirty->is_filled = true;

@@ -164,7 +164,7 @@ void espl__box_around_members(const espl_renderables *r, espl__poses *poses,
 void espl__find_far_astray(const espl_renderables *r, espl__cluster *cluster,
                            const espl__values *values, const espl__poses *poses)
 {
-    float centers[3][ESPL__CLUSTER_SIZE];
+    float centers[3][ESPL__CLUSTER_SIZE] = {{0}};
 
     for (uint32_t place = 0; place < cluster->count; ++place) {
         float center[3];

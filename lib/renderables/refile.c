@@ -2,13 +2,21 @@
 // Home boxes of clusters, and which members move to another cluster although they stay: members outside of the
 // home box of their cluster, and members of moving clusters that have come to rest.
 //
-// Members are found astray when their poses are written, and move in the next update, so that the cost of an
+// Members are found astray when their poses are written, and move in a later update, so that the cost of an
 // update is bounded by the budget. Until then their cluster is larger than it need be.
+//
+// Each update files the members of a part of space, and all parts have their turn. Of so many members of near
+// clusters, most move from one of these to another, so that few clusters are written for all of them.
 #include "lib/renderables/far_places.h"
 
-#include "lib/base/bits.h"
+#include "lib/math/boxes.h"
 
 #include <string.h>
+
+enum {
+    PARTS_OF_SPACE = 8,  // of space, each of which has its turn
+    LEAVES_OF_PART = 32, // at least, so that a small world is one part
+};
 
 void espl__find_home(const espl__cells *cells, espl__cluster *cluster)
 {
@@ -39,11 +47,33 @@ static bool is_inside(const float box[ESPL__BOX_NUMBERS], const float low[3], co
     return is_in;
 }
 
+// Return a bit for each of ESPL__BOX_PADDING centres that is outside of a box. Most have none outside, which
+// compilers find with vectors.
+static uint64_t outside_of(const float (*centers)[ESPL__CLUSTER_SIZE], uint32_t first,
+                           const float low[3], const float high[3])
+{
+    uint32_t outside[ESPL__BOX_PADDING] = {0}, any = 0;
+    uint64_t bits = 0;
+
+    for (int k = 0; k < 3; ++k) {
+        const float *const at = &centers[k][first];
+
+        for (int i = 0; i < ESPL__BOX_PADDING; ++i) {
+            outside[i] |= (uint32_t)(at[i] < low[k]) | (uint32_t)(at[i] > high[k]);
+        }
+    }
+    for (int i = 0; i < ESPL__BOX_PADDING; ++i) {
+        any |= outside[i];
+    }
+    for (int i = 0; i < ESPL__BOX_PADDING && any != 0; ++i) {
+        bits |= (uint64_t)outside[i] << i;
+    }
+    return bits;
+}
+
 void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
                        const float (*centers)[ESPL__CLUSTER_SIZE], const float *box)
 {
-    const uint32_t count = cluster->count;
-    uint32_t outside[ESPL__CLUSTER_SIZE], any = 0;
     float low[3], high[3];
 
     for (int k = 0; k < 3; ++k) {
@@ -56,35 +86,33 @@ void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
     if (box != NULL && is_inside(box, low, high)) {
         return;
     }
-    memset(outside, 0, sizeof outside);
-    for (int k = 0; k < 3; ++k) {
-        const float *const at = centers[k];
+    for (uint32_t first = 0; first < cluster->count; first += ESPL__BOX_PADDING) {
+        const uint64_t bits = outside_of(centers, first, low, high);
 
-        for (uint32_t place = 0; place < count; ++place) {
-            outside[place] |= (uint32_t)(at[place] < low[k]) | (uint32_t)(at[place] > high[k]);
-            any |= outside[place];
-        }
+        cluster->astray.words[first / 64] |= bits << first % 64;
     }
-    for (uint32_t place = 0; place < count && any != 0; ++place) {
-        cluster->astray.words[place / 64] |= (uint64_t)outside[place] << (place % 64);
-    }
-    for (int word = 0; word < ESPL__MEMBER_WORDS; ++word) {
-        cluster->astray.words[word] &= ~cluster->holes.words[word];
+    for (uint32_t word = 0; word < ESPL__MEMBER_WORDS; ++word) {
+        cluster->astray.words[word] &=
+            espl__members_of_word(cluster->count, word) & ~cluster->holes.words[word];
     }
 }
 
-// Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
-static void extend_home(const espl_renderables *r, espl__cluster *cluster,
-                        const espl__cluster_entry *entry, uint32_t place)
+// Read the centre of the box that a member had at the last update, in edges of the spatial order where the world
+// has cells.
+static void read_center(const espl_renderables *r, const espl__cluster_entry *entry, uint32_t place,
+                        float center[3])
 {
-    float center[3];
-
     for (int k = 0; k < 3; ++k) {
         center[k] = entry->poses->boxes[ESPL__BOX_CENTER + k][place];
     }
     if (entry->values->cells != NULL) {
         espl__far_center(r, entry->values->cells->of[place], center, center);
     }
+}
+
+// Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
+static void extend_home(espl__cluster *cluster, const float center[3])
+{
     for (int k = 0; k < 3; ++k) {
         cluster->home_low[k] = center[k] < cluster->home_low[k] ? center[k] : cluster->home_low[k];
         cluster->home_high[k] =
@@ -110,11 +138,14 @@ static bool list_astray(espl_renderables *r, espl__update *u, uint32_t number, u
             u->report.waiting += 1;
             continue;
         }
-        const uint64_t code = espl__code_now(r, espl__member(number, place));
+        float center[3];
+
+        read_center(r, entry, place, center);
+        const uint64_t code = espl__code_of(&r->cells, center);
 
         if (espl__find_cluster(r, category, code) == number) {
             cluster->codes[place] = code;
-            extend_home(r, cluster, entry, place);
+            extend_home(cluster, center);
             cluster->astray.words[place / 64] &= ~(UINT64_C(1) << (place % 64));
             continue;
         }
@@ -155,17 +186,59 @@ static bool list_rested(espl_renderables *r, espl__update *u, uint32_t number, u
     return true;
 }
 
-bool espl__collect_astray(espl_renderables *r, espl__update *u)
+// The codes of a part of space, of which an update files the members.
+typedef struct code_range {
+    uint64_t low, high; // the first and the last one
+} code_range;
+
+// Find the part that begins where the one before ended.
+static code_range find_part_of_space(const espl_renderables *r, espl__update *u, int category)
 {
-    const size_t listed = espl__array_length(r->astray);
-    const uint32_t leaves = (uint32_t)espl__array_length(r->leaves[ESPL__MOVING]);
-    uint32_t budget = r->budget, rests = budget;
+    const espl__leaf *const leaves = r->leaves[category];
+    const size_t count = espl__array_length(leaves), most = count / LEAVES_OF_PART;
+    const size_t parts = most < 1 ? 1 : most > PARTS_OF_SPACE ? PARTS_OF_SPACE : most;
+    code_range part = {.low = r->filed_to[category], .high = UINT64_MAX};
+    const size_t end =
+        count == 0 ? 0 : espl__find_leaf(leaves, part.low) + (count + parts - 1) / parts;
+
+    u->filed_to[category] = 0;
+    if (end < count && leaves[end].low > part.low) {
+        u->filed_to[category] = leaves[end].low;
+        part.high = leaves[end].low - 1;
+    }
+    return part;
+}
+
+// List the members astray of a part of space. @return false: no memory.
+static bool list_part(espl_renderables *r, espl__update *u)
+{
+    const code_range still = find_part_of_space(r, u, ESPL__STILL),
+                     moving = find_part_of_space(r, u, ESPL__MOVING);
+    uint32_t budget = r->budget;
     bool is_done = true;
 
-    for (size_t i = 0; i < listed && is_done; ++i) {
-        is_done = list_astray(r, u, r->astray[i], &budget);
+    for (size_t i = 0; i < espl__array_length(r->astray) && is_done; ++i) {
+        const uint32_t number = r->astray[i];
+        const espl__cluster *const cluster = espl__cluster_at(r, number);
+        const bool is_moving = espl__cluster_category(r, number) == ESPL__MOVING;
+        const code_range *const part = is_moving ? &moving : &still;
+
+        if (cluster->codes[0] >= part->low && cluster->codes[0] <= part->high) {
+            is_done = list_astray(r, u, number, &budget);
+        } else {
+            u->report.waiting += espl__count_members(&cluster->astray);
+        }
     }
-    // Each update looks at a part of the moving clusters, and all of them are looked at in turn.
+    return is_done;
+}
+
+bool espl__collect_astray(espl_renderables *r, espl__update *u)
+{
+    const uint32_t leaves = (uint32_t)espl__array_length(r->leaves[ESPL__MOVING]);
+    uint32_t rests = r->budget;
+    bool is_done = list_part(r, u);
+
+    // Each update looks at some of the moving clusters, and at all of them in turn.
     for (uint32_t i = u->number % ESPL__STILL_AFTER; i < leaves && is_done;
          i += ESPL__STILL_AFTER) {
         is_done = list_rested(r, u, r->leaves[ESPL__MOVING][i].cluster, &rests);

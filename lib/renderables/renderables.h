@@ -45,7 +45,8 @@ enum {
     ESPL__STILL_AFTER = 64,   // updates from one look for members that rest to the next
     ESPL__RISE_FACTOR = 8,    // members that begin to move in one update, in budgets
     ESPL__LEAF_FILL = 112,    // members of a leaf that many arrivals fill
-    ESPL__MERGED_FILL = 96,   // members of two leaves that become one
+    ESPL__JOINED = 4,         // leaves that become one less
+    ESPL__JOINED_FILL = 112,  // members that each of them has then, at most
     ESPL__MERGE_BELOW = 48,   // members of a leaf that looks for another one to merge with
     ESPL__WORTH_WRITING = 16, // arrivals for which a leaf is written that else stays as it is
 };
@@ -178,6 +179,7 @@ struct espl_renderables {
     espl__leaf *leaves[ESPL__CATEGORIES];       // stb arrays
     espl__leaf *spare_leaves[ESPL__CATEGORIES]; // stb arrays, exchanged with them
     size_t counts[ESPL__CATEGORIES];            // members
+    uint64_t filed_to[ESPL__CATEGORIES]; // code at which the next part of space begins (refile.c)
     size_t settled; // recent leaves that were looked at in vain since there are other ones
     size_t union_count, bad_count;
     espl_entity first_bad; // null where it is to be found again, or there is none
@@ -209,7 +211,8 @@ typedef struct espl__update {
     bool is_union_whole; // each union is to be computed
     bool has_sides;      // some node has a stretch
     size_t added, new_clusters;
-    size_t mixed_clusters; // new clusters that may get members of a leaf
+    size_t mixed_clusters;               // new clusters that may get members of a leaf
+    uint64_t filed_to[ESPL__CATEGORIES]; // of the renderables, after this update
     size_t thin_clusters; // clusters that have few members left, and may be merged with another one
 } espl__update;
 
@@ -249,6 +252,15 @@ static inline void espl__put_bit(espl__member_bits *bits, uint32_t place, bool i
 static inline bool espl__has_bits(const espl__member_bits *bits)
 {
     return (bits->words[0] | bits->words[1]) != 0;
+}
+/// Return the bits of one word that are of the first `count` places.
+static inline uint64_t espl__members_of_word(uint32_t count, uint32_t word)
+{
+    const uint32_t first = word * 64;
+
+    return count >= first + 64 ? UINT64_MAX
+           : count > first     ? (UINT64_C(1) << (count - first)) - 1
+                               : 0;
 }
 uint32_t espl__count_members(const espl__member_bits *bits);
 /// Return how many members there are.
@@ -331,6 +343,8 @@ void espl__clear_candidates(espl_renderables *r);
 /// Compute the home box of a cluster: that of the cells that its members were filed in.
 void espl__find_home(const espl__cells *cells, espl__cluster *cluster);
 /// Note the members that are outside of the home box by more than an eighth of it, and a cell.
+/// @param centers  read up to a multiple of ESPL__BOX_PADDING
+/// @param box      around all of them; NULL: not known
 void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
                        const float (*centers)[ESPL__CLUSTER_SIZE], const float *box);
 /// List the members that are to be filed anew. @return false: no memory.

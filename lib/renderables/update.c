@@ -194,6 +194,7 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
     espl_renderables_report *const report = &u->report;
 
     set_order(r);
+    memcpy(r->filed_to, u->filed_to, sizeof r->filed_to);
     report->renderables = espl__renderables_count(r);
     report->moving = r->counts[ESPL__MOVING];
     report->clusters = r->tables.newest.order_count;

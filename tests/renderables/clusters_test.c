@@ -227,6 +227,70 @@ TEST(budget_bounds_how_many_are_filed_anew)
     field_end(&f);
 }
 
+// All members leave their clusters at once. Each update files those of a part of space, until none waits.
+TEST(parts_of_space_are_filed_in_turn)
+{
+    const espl_renderables_def def = {.refile_budget = UINT32_MAX, .cell_size = 1};
+    enum { MEMBERS = 30000 };
+    field f;
+    uint32_t updates = 0;
+
+    if (test_lacks_room(MEMBERS + 100, "a world of some parts")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, MEMBERS, 1, 1000);
+    (void)see(&f.s);
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        move(&f, i, 1000);
+    }
+    // They begin to move, and are filed where they are now. Then they move as others do.
+    ck_assert_uint_eq(see(&f.s).moving, MEMBERS);
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        move(&f, i, 1000);
+    }
+    ck_assert_uint_eq(see(&f.s).refiled, 0);
+    for (size_t waiting = 1; waiting != 0; ++updates) {
+        const espl_renderables_report report = see(&f.s);
+
+        ck_assert_uint_le(report.refiled, MEMBERS / 4);
+        ck_assert_uint_lt(updates, 24);
+        waiting = report.waiting;
+    }
+    ck_assert_uint_ge(updates, 8);
+    test_world_is_valid(f.test.world);
+    field_end(&f);
+}
+
+// Members that wander leave their leaves at random, so that many leaves divide.
+TEST(leaves_of_an_aged_world_are_full)
+{
+    const espl_renderables_def def = {.cell_size = 1};
+    enum { MEMBERS = 3000, UPDATES = 120, LEAST_FILL = 84 };
+    field f;
+    size_t clusters = 0, refiled = 0;
+
+    if (test_lacks_room(MEMBERS + 100, "leaves that divide")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, MEMBERS, 1, 100);
+    for (uint32_t update = 0; update < UPDATES; ++update) {
+        for (uint32_t i = 0; i < MEMBERS; ++i) {
+            if ((i + update) % 20 == 0) {
+                move(&f, i, 100);
+            }
+        }
+        const espl_renderables_report report = update % 16 == 0 ? see_valid(&f) : see(&f.s);
+
+        refiled += report.refiled;
+        clusters += update >= UPDATES / 2 ? report.clusters : 0;
+    }
+    ck_assert_uint_gt(refiled, MEMBERS);
+    ck_assert_uint_le(clusters, (UPDATES / 2) * MEMBERS / LEAST_FILL);
+    field_end(&f);
+}
+
 // --- Newcomers and holes ---
 
 // Return a member of a leaf of what rests.
@@ -243,12 +307,12 @@ static espl_entity member_of_leaf(const field *f, uint32_t leaf, uint32_t place)
     return test_null;
 }
 
-// Destroy members of every other leaf, from one on, until some are left.
+// Destroy members of every fourth leaf, from one on, until some are left.
 static void thin_leaves(field *f, uint32_t first, uint32_t left)
 {
     const espl_renderables *const r = f->s.renderables;
 
-    for (uint32_t leaf = first; leaf < espl__array_length(r->leaves[ESPL__STILL]); leaf += 2) {
+    for (uint32_t leaf = first; leaf < espl__array_length(r->leaves[ESPL__STILL]); leaf += 4) {
         const espl__cluster *const cluster =
             espl__cluster_at(r, r->leaves[ESPL__STILL][leaf].cluster);
 
@@ -423,13 +487,13 @@ TEST(leaves_merge_that_lost_no_member)
     field_begin(&f, NULL, NULL);
     add_boxes(&f, 3584, 1, 500);
     ck_assert_uint_eq(see_valid(&f).clusters, 32);
-    // Leaves of 30 members, each after one of 112; then after one of 50.
+    // Leaves of 30 members, each between two of 112; then after one of 50.
     thin_leaves(&f, 1, 30);
     ck_assert_uint_eq(see_valid(&f).clusters, 32);
     thin_leaves(&f, 0, 50);
     ck_assert_uint_eq(see_valid(&f).clusters, 32);
     ck_assert_int_ge(espl_compact(f.test.world), 0);
-    for (uint32_t leaf = 1; leaf < 32; leaf += 2) {
+    for (uint32_t leaf = 1; leaf < 32; leaf += 4) {
         for (int i = 0; i < 16; ++i) {
             espl_transform place;
 
@@ -440,7 +504,7 @@ TEST(leaves_merge_that_lost_no_member)
         }
     }
     ck_assert_int_ge(espl_destroy(f.test.world, member_of_leaf(&f, 1, 1), ESPL_EXTENT_ENTITY), 0);
-    ck_assert_uint_eq(see_valid(&f).clusters, 16);
+    ck_assert_uint_eq(see_valid(&f).clusters, 24);
     field_end(&f);
 }
 
