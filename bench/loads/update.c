@@ -61,7 +61,7 @@ static void run(struct contest *contest, const struct load_case *at)
         .forest = &forest, .at = at, .writes = block_new(at->amount, sizeof *state.writes)};
     const bool is_large = at->amount >= 5000 && forest.count > 100000;
     const struct contest_plan plan =
-        is_large ? (struct contest_plan){.lead_in = 30, .turns = 3, .warm = 1, .timed = 5}
+        is_large ? (struct contest_plan){.lead_in = 80, .turns = 3, .warm = 1, .timed = 5}
                  : (struct contest_plan){.lead_in = 30, .turns = 7, .warm = 4, .timed = 20};
     const struct contest_steps steps = {prepare, play, NULL};
     enum { ns_of_us = 1000 };

@@ -238,6 +238,9 @@ static bool is_rewritten(const espl__cluster *cluster, uint32_t left)
 
 static void plan_removals(espl_renderables *r, uint32_t number)
 {
+    if ((r->states[number] & ESPL__WRITE_HOLES) == 0) {
+        return;
+    }
     const espl__cluster *const cluster = espl__cluster_at(r, number);
     const uint32_t removed = count_removed(cluster);
     const uint32_t left = espl__cluster_members(cluster) - removed;
@@ -264,11 +267,13 @@ void espl__plan_arrivals(espl_renderables *r, espl__update *u)
     // A small cluster that is written may be merged with another one, also where it lost no member.
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
         const uint32_t number = r->dirty[i].cluster;
-        const espl__cluster *const cluster = espl__cluster_at(r, number);
-        const uint32_t left = espl__cluster_members(cluster) - count_removed(cluster);
-        const bool is_written = (r->states[number] & ESPL__WRITE_MEMBERS) != 0;
 
-        u->thin_clusters += is_written && left < ESPL__MERGE_BELOW ? 1 : 0;
+        if ((r->states[number] & ESPL__WRITE_MEMBERS) != 0) {
+            const espl__cluster *const cluster = espl__cluster_at(r, number);
+            const uint32_t left = espl__cluster_members(cluster) - count_removed(cluster);
+
+            u->thin_clusters += left < ESPL__MERGE_BELOW ? 1 : 0;
+        }
     }
 }
 
@@ -670,11 +675,16 @@ void espl__refile(espl_renderables *r, espl__update *u)
 
     (void)u;
     for (size_t i = 0; i < listed; ++i) {
-        const uint32_t number = r->dirty[i].cluster;
+        const uint32_t number = r->dirty[i].cluster, state = r->states[number];
+
+        // Most clusters are those of which only poses are written.
+        if ((state & (ESPL__WRITE_MEMBERS | ESPL__WRITE_HOLES)) == 0) {
+            continue;
+        }
         const espl__cluster *const cluster = espl__cluster_at(r, number);
         const bool loses_some = count_removed(cluster) != 0;
 
-        if ((r->states[number] & ESPL__WRITE_MEMBERS) != 0) {
+        if ((state & ESPL__WRITE_MEMBERS) != 0) {
             written += 1;
             if (loses_some || espl__has_bits(&cluster->holes)) {
                 remove_members(r, number);

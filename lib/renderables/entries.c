@@ -3,7 +3,38 @@
 // the newest entries.
 #include "lib/renderables/member_cells.h"
 
+#include "lib/base/prefetch.h"
+
 // --- Blocks ---
+
+// Prefetch what is known of clusters some places further in the list, and then their blocks.
+static void prefetch_dirty(const espl_renderables *r, size_t at)
+{
+    enum { AHEAD = 8, LINE = 64 };
+    const size_t count = espl__array_length(r->dirty);
+
+    if (at + AHEAD < count) {
+        const uint32_t number = r->dirty[at + AHEAD].cluster;
+        const espl__cluster *const cluster = espl__cluster_at(r, number);
+
+        espl__prefetch(espl__tables_entry(&r->tables, number));
+        for (size_t from = offsetof(espl__cluster, home_low); from < sizeof *cluster;
+             from += LINE) {
+            espl__prefetch((const unsigned char *)cluster + from);
+        }
+    }
+    if (at + AHEAD / 2 < count) {
+        const espl__dirty *const dirty = &r->dirty[at + AHEAD / 2];
+        const espl__poses *const poses = espl__tables_entry(&r->tables, dirty->cluster)->poses;
+
+        if (poses != NULL) {
+            espl__prefetch(&poses->block);
+        }
+        if (dirty->poses != NULL) {
+            espl__prefetch_to_write(&dirty->poses->block);
+        }
+    }
+}
 
 // Tell whether a member of a cluster has a stretch.
 static bool has_stretch(const espl_renderables *r, const espl__cluster *cluster)
@@ -86,6 +117,7 @@ void espl__take_blocks(espl_renderables *r)
     const bool has_sides = espl__forest_has_sides(&r->world->forest);
 
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
+        prefetch_dirty(r, i);
         espl__dirty *const dirty = &r->dirty[i];
         const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, dirty->cluster);
         espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
@@ -136,6 +168,7 @@ void espl__count_blocks(const espl_renderables *r, const espl__update *u, espl__
     size_t poses = u->new_clusters + u->mixed_clusters + 2 * u->thin_clusters;
 
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
+        prefetch_dirty(r, i);
         const uint32_t number = r->dirty[i].cluster, state = r->states[number];
         const bool is_pair = needs_pair(espl__cluster_at(r, number), state);
         const bool is_one = (state & ESPL__WRITE_POSES) != 0 && !reuses_before(r, number, state);
@@ -203,6 +236,7 @@ void espl__set_blocks(espl_renderables *r, espl__update *u)
 {
     keep_astray(r);
     for (size_t i = 0; i < espl__array_length(r->dirty); ++i) {
+        prefetch_dirty(r, i);
         const espl__dirty *const dirty = &r->dirty[i];
         const uint32_t number = dirty->cluster;
         espl__cluster *const cluster = espl__cluster_at(r, number);

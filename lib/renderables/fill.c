@@ -219,17 +219,18 @@ static void pad_boxes(espl__poses *poses, uint32_t count)
     }
 }
 
+enum { POSES_AHEAD = 24 };
+
 // Copy the poses of members from the forest.
 static void gather_poses(const espl_renderables *r, espl__poses *poses,
                          const espl__cluster *cluster)
 {
-    enum { AHEAD = 24 };
     const espl_pose *const worlds = r->world->forest.world;
     const uint32_t count = cluster->count;
 
     for (uint32_t place = 0; place < count; ++place) {
         // The number past the last one is that of any slot.
-        espl__prefetch_element(worlds, cluster->slots[(place + AHEAD) % ESPL__CLUSTER_SIZE],
+        espl__prefetch_element(worlds, cluster->slots[(place + POSES_AHEAD) % ESPL__CLUSTER_SIZE],
                                sizeof *worlds);
         poses->poses[place] = worlds[cluster->slots[place]];
     }
@@ -527,19 +528,32 @@ static void prefetch_box_rows(const float (*rows)[ESPL__CLUSTER_SIZE], uint32_t 
     }
 }
 
+// Prefetch the slots of a cluster, and what is told of its members.
+static void prefetch_members(const espl__cluster *cluster)
+{
+    enum { SLOTS_OF_LINE = 16, LINE = 64 };
+
+    for (uint32_t place = 0; place < ESPL__CLUSTER_SIZE; place += SLOTS_OF_LINE) {
+        espl__prefetch(&cluster->slots[place]);
+    }
+    for (size_t at = offsetof(espl__cluster, home_low); at < sizeof *cluster; at += LINE) {
+        espl__prefetch((const unsigned char *)cluster + at);
+    }
+}
+
 // Prefetch what the poses of a cluster are written from, and where to. Rows are too short for a processor to
-// foresee it.
+// foresee it. Precondition: its members were prefetched.
 static void prefetch_fill(const espl_renderables *r, const espl__dirty *dirty)
 {
-    enum { SLOTS_OF_LINE = 16, POSES_OF_LINE = 2 };
+    enum { POSES_OF_LINE = 2 };
     const espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
     const uint32_t count = cluster->count;
 
     if (dirty->poses == NULL || dirty->old_poses == NULL) {
         return;
     }
-    for (uint32_t place = 0; place < count; place += SLOTS_OF_LINE) {
-        espl__prefetch(&cluster->slots[place]);
+    for (uint32_t place = 0; place < count && place < POSES_AHEAD; ++place) {
+        espl__prefetch(&r->world->forest.world[cluster->slots[place]]);
     }
     for (uint32_t place = 0; place < count; place += POSES_OF_LINE) {
         espl__prefetch_to_write(&dirty->poses->poses[place]);
@@ -561,12 +575,14 @@ static void fill_range(void *context, size_t begin, size_t end)
     for (size_t i = begin; i < end; ++i) {
         espl__dirty *const dirty = &r->dirty[i];
 
-        if (i + 1 < end) {
-            prefetch_fill(r, &r->dirty[i + 1]);
-        }
-
         if (dirty->is_filled) {
             continue;
+        }
+        if (i + 2 < end) {
+            prefetch_members(espl__cluster_at(r, r->dirty[i + 2].cluster));
+        }
+        if (i + 1 < end) {
+            prefetch_fill(r, &r->dirty[i + 1]);
         }
         if (dirty->values != NULL) {
             fill_values(r, &kinds, dirty);

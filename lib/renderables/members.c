@@ -310,27 +310,33 @@ static bool is_where_it_was(const espl_renderables *r, const espl__cluster_entry
     return espl__pose_is_same(now, &before);
 }
 
+// Tell whether a member of a still cluster that moves may become a moving one in this update.
+static bool may_rise(const espl_renderables *r, const espl__update *u, uint32_t cluster)
+{
+    const uint64_t code = espl__cluster_at(r, cluster)->codes[0];
+
+    return u->rises != 0 && code >= u->rising.low && code <= u->rising.high;
+}
+
 bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, uint32_t member)
 {
     const uint32_t cluster = espl__member_cluster(member), place = espl__member_place(member);
     const espl__cluster_entry *const entry = espl__tables_entry(&r->tables, cluster);
     const bool is_moving = (r->states[cluster] & ESPL__CLUSTER_MOVING) != 0;
-    bool is_same = false;
+    const bool is_same = !is_moving && is_where_it_was(r, entry, slot, place);
 
     if ((u->has_sides || entry->values->stretches != NULL) &&
         has_new_stretch(r, entry->values, slot, place)) {
         espl__mark_dirty(r, cluster, ESPL__WRITE_VALUES | ESPL__WRITE_BOXES | ESPL__WRITE_POSES);
-    } else if (!is_moving) {
-        is_same = is_where_it_was(r, entry, slot, place);
-    }
-    if (is_same) {
+    } else if (is_same) {
         return true;
     }
     if (r->union_count != 0) {
         espl__climb_unions(r, slot);
     }
-    if (is_moving || u->rises == 0 || is_where_it_was(r, entry, slot, place)) {
+    if (is_moving || is_same || !may_rise(r, u, cluster)) {
         espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
+        u->unrisen += is_moving || is_same ? 0 : 1;
         return true;
     }
     // The cluster that it leaves keeps the poses of the others.
@@ -398,9 +404,11 @@ static bool walk_slots(espl_renderables *r, espl__update *u)
             }
             // Most members that move are in a cluster that is known to be written.
             const uint8_t state = r->states[espl__member_cluster(member)];
-            const uint8_t known = ESPL__CLUSTER_MOVING | ESPL__WRITE_POSES;
 
-            if (is_plain && (state & known) == known) {
+            if (is_plain && (state & ESPL__CLUSTER_MOVING) != 0) {
+                if ((state & ESPL__WRITE_POSES) == 0) {
+                    espl__mark_dirty(r, espl__member_cluster(member), ESPL__WRITE_POSES);
+                }
                 continue;
             }
             if (!espl__collect_moved(r, u, slot, member)) {

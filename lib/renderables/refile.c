@@ -186,34 +186,35 @@ static bool list_rested(espl_renderables *r, espl__update *u, uint32_t number, u
     return true;
 }
 
-// The codes of a part of space, of which an update files the members.
-typedef struct code_range {
-    uint64_t low, high; // the first and the last one
-} code_range;
+espl__code_range espl__find_part(const espl__leaf *leaves, uint64_t from, size_t least)
+{
+    const size_t count = espl__array_length(leaves);
+    const size_t end = count == 0 ? 0 : espl__find_leaf(leaves, from) + least;
 
-// Find the part that begins where the one before ended.
-static code_range find_part_of_space(const espl_renderables *r, espl__update *u, int category)
+    if (end < count && leaves[end].low > from) {
+        return (espl__code_range){
+            .low = from, .high = leaves[end].low - 1, .next = leaves[end].low};
+    }
+    return (espl__code_range){.low = from, .high = UINT64_MAX, .next = 0};
+}
+
+// Find the part of space of which this update files members of a category: an eighth of it.
+static espl__code_range find_filed(const espl_renderables *r, espl__update *u, int category)
 {
     const espl__leaf *const leaves = r->leaves[category];
-    const size_t count = espl__array_length(leaves), most = count / LEAVES_OF_PART;
-    const size_t parts = most < 1 ? 1 : most > PARTS_OF_SPACE ? PARTS_OF_SPACE : most;
-    code_range part = {.low = r->filed_to[category], .high = UINT64_MAX};
-    const size_t end =
-        count == 0 ? 0 : espl__find_leaf(leaves, part.low) + (count + parts - 1) / parts;
+    const size_t count = espl__array_length(leaves), share = count / PARTS_OF_SPACE + 1;
+    const espl__code_range part = espl__find_part(leaves, r->filed_to[category],
+                                                  share > LEAVES_OF_PART ? share : LEAVES_OF_PART);
 
-    u->filed_to[category] = 0;
-    if (end < count && leaves[end].low > part.low) {
-        u->filed_to[category] = leaves[end].low;
-        part.high = leaves[end].low - 1;
-    }
+    u->filed_to[category] = part.next;
     return part;
 }
 
 // List the members astray of a part of space. @return false: no memory.
 static bool list_part(espl_renderables *r, espl__update *u)
 {
-    const code_range still = find_part_of_space(r, u, ESPL__STILL),
-                     moving = find_part_of_space(r, u, ESPL__MOVING);
+    const espl__code_range still = find_filed(r, u, ESPL__STILL),
+                           moving = find_filed(r, u, ESPL__MOVING);
     uint32_t budget = r->budget;
     bool is_done = true;
 
@@ -221,7 +222,7 @@ static bool list_part(espl_renderables *r, espl__update *u)
         const uint32_t number = r->astray[i];
         const espl__cluster *const cluster = espl__cluster_at(r, number);
         const bool is_moving = espl__cluster_category(r, number) == ESPL__MOVING;
-        const code_range *const part = is_moving ? &moving : &still;
+        const espl__code_range *const part = is_moving ? &moving : &still;
 
         if (cluster->codes[0] >= part->low && cluster->codes[0] <= part->high) {
             is_done = list_astray(r, u, number, &budget);

@@ -180,6 +180,8 @@ struct espl_renderables {
     espl__leaf *spare_leaves[ESPL__CATEGORIES]; // stb arrays, exchanged with them
     size_t counts[ESPL__CATEGORIES];            // members
     uint64_t filed_to[ESPL__CATEGORIES]; // code at which the next part of space begins (refile.c)
+    uint64_t risen_to;                   // the same for members that begin to move
+    size_t unrisen; // members that the last update could have let begin to move, but for its bounds
     size_t settled; // recent leaves that were looked at in vain since there are other ones
     size_t union_count, bad_count;
     espl_entity first_bad; // null where it is to be found again, or there is none
@@ -203,13 +205,21 @@ struct espl_renderables {
     uint32_t known_lods; // lod_count at the last update
 };
 
+/// The codes of a part of space.
+typedef struct espl__code_range {
+    uint64_t low, high; // the first and the last one
+    uint64_t next;      // where the next part begins
+} espl__code_range;
+
 /// An update under way.
 typedef struct espl__update {
     espl_renderables_report report;
-    uint32_t number;     // low bits of the number of the mirror
-    uint32_t rises;      // members that may begin to move
-    bool is_union_whole; // each union is to be computed
-    bool has_sides;      // some node has a stretch
+    uint32_t number;         // low bits of the number of the mirror
+    uint32_t rises;          // members that may begin to move
+    espl__code_range rising; // of the clusters of which they may be
+    size_t unrisen;          // members that did not because of these bounds
+    bool is_union_whole;     // each union is to be computed
+    bool has_sides;          // some node has a stretch
     size_t added, new_clusters;
     size_t mixed_clusters;               // new clusters that may get members of a leaf
     uint64_t filed_to[ESPL__CATEGORIES]; // of the renderables, after this update
@@ -347,6 +357,8 @@ void espl__find_home(const espl__cells *cells, espl__cluster *cluster);
 /// @param box      around all of them; NULL: not known
 void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
                        const float (*centers)[ESPL__CLUSTER_SIZE], const float *box);
+/// Return the part of space that begins at a code and has at least so many leaves. The last one may have fewer.
+espl__code_range espl__find_part(const espl__leaf *leaves, uint64_t from, size_t least);
 /// List the members that are to be filed anew. @return false: no memory.
 bool espl__collect_astray(espl_renderables *r, espl__update *u);
 /// List members of recent leaves that are to be filed (recent.c). @return false: no memory.

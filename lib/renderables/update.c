@@ -10,6 +10,22 @@
 
 // --- Collecting ---
 
+// Bound which members of still clusters may begin to move. Where more do than one update lets, each one lets those
+// of a part of space, because clusters that all members leave cost little, and many that some leave cost much.
+static void bound_rises(const espl_renderables *r, espl__update *u)
+{
+    const espl__leaf *const leaves = r->leaves[ESPL__STILL];
+
+    u->rises =
+        r->budget <= UINT32_MAX / ESPL__RISE_FACTOR ? r->budget * ESPL__RISE_FACTOR : UINT32_MAX;
+    u->rising = (espl__code_range){.low = 0, .high = UINT64_MAX};
+    if (r->unrisen > u->rises) {
+        const size_t share = espl__array_length(leaves) * u->rises / r->unrisen;
+
+        u->rising = espl__find_part(leaves, r->risen_to, share > 1 ? share : 1);
+    }
+}
+
 // Mark what a refused update left to be done. @return false: no memory.
 static bool begin_update(espl_renderables *r, espl__update *u)
 {
@@ -18,10 +34,9 @@ static bool begin_update(espl_renderables *r, espl__update *u)
 
     *u = (espl__update){
         .number = (uint32_t)r->tables.number,
-        .rises = r->budget <= UINT32_MAX / ESPL__RISE_FACTOR ? r->budget * ESPL__RISE_FACTOR
-                                                             : UINT32_MAX,
         .has_sides = espl__forest_has_sides(forest),
     };
+    bound_rises(r, u);
     espl__tables_begin(&r->tables);
     for (int category = 0; category < ESPL__CATEGORIES; ++category) {
         espl__array_set_length(r->arrivals[category], 0);
@@ -195,6 +210,8 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
 
     set_order(r);
     memcpy(r->filed_to, u->filed_to, sizeof r->filed_to);
+    r->risen_to = u->rising.next;
+    r->unrisen = u->unrisen;
     report->renderables = espl__renderables_count(r);
     report->moving = r->counts[ESPL__MOVING];
     report->clusters = r->tables.newest.order_count;

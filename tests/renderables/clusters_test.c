@@ -291,6 +291,40 @@ TEST(leaves_of_an_aged_world_are_full)
     field_end(&f);
 }
 
+// All members begin to move at once, more than one update lets. They leave whole clusters, part by part of space.
+TEST(members_begin_to_move_by_parts_of_space)
+{
+    const espl_renderables_def def = {.refile_budget = 64, .cell_size = 1};
+    enum { MEMBERS = 6000, RISES = 64 * ESPL__RISE_FACTOR, LEAVES = 54 };
+    field f;
+    size_t moving = 0, updates = 0, most = 0;
+
+    if (test_lacks_room(MEMBERS + 100, "clusters that begin to move")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, MEMBERS, 1, 100);
+    ck_assert_uint_eq(see_valid(&f).clusters, LEAVES);
+    for (; moving != MEMBERS; ++updates) {
+        for (uint32_t i = 0; i < MEMBERS; ++i) {
+            espl_transform place;
+
+            ck_ok(espl_get_local_transform(f.test.world, f.entities[i], &place));
+            place.position[0] += 0.01f;
+            ck_assert_int_ge(espl_set_local_transform(f.test.world, f.entities[i], &place), 0);
+        }
+        const espl_renderables_report report = updates % 4 == 0 ? see_valid(&f) : see(&f.s);
+
+        ck_assert_uint_le(report.moving, moving + RISES);
+        ck_assert_uint_lt(updates, (size_t)3 * MEMBERS / RISES);
+        moving = report.moving;
+        // The first update takes members of all clusters.
+        most = updates > 0 && report.clusters > most ? report.clusters : most;
+    }
+    ck_assert_uint_le(most, LEAVES + LEAVES / 4);
+    field_end(&f);
+}
+
 // --- Newcomers and holes ---
 
 // Return a member of a leaf of what rests.
