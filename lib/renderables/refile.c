@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    PARTS_OF_SPACE = 8,  // of space, each of which has its turn
+    PARTS_OF_SPACE = 8,  // each of which has its turn
     LEAVES_OF_PART = 32, // at least, so that a small world is one part
 };
 
