@@ -5,12 +5,11 @@
 //
 // PACKAGES is a directory with three in node_modules, ESPALIER the package that "make npm" builds. A BatchedMesh
 // tests a sphere for each instance; the package tests boxes, so their counts differ.
-import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [packages, directory] = process.argv.slice(2);
-const three = await import(pathToFileURL(createRequire(`${resolve(packages)}/`).resolve("three")));
+const three = await import(pathToFileURL(resolve(packages, "node_modules/three/build/three.module.js")));
 const { World } = await import(pathToFileURL(resolve(directory, "espalier.js")));
 const SIDE = 2000, GROUP = 20, TURNS = 11;
 

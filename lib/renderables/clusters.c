@@ -470,11 +470,12 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
     if (run->leaf != ESPL__NO_CLUSTER) {
         m.old_count = take_out(r, leaves[0].cluster, sources_of(r, leaves[0].cluster), old);
     }
-    const size_t members = (size_t)m.old_count + run->count;
+    // 64 bits: its products with the number of a piece have more than 32.
+    const uint64_t members = (uint64_t)m.old_count + run->count;
 
     for (uint32_t piece = 0; piece < run->pieces; ++piece) {
-        const size_t begin = members * piece / run->pieces,
-                     end = members * (piece + 1) / run->pieces;
+        const uint64_t begin = members * piece / run->pieces,
+                       end = members * (piece + 1) / run->pieces;
 
         if (piece != 0 || run->leaf == ESPL__NO_CLUSTER) {
             leaves[piece].cluster = add_cluster(r, category);
@@ -482,7 +483,7 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
         }
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
 
-        for (size_t i = begin; i < end; ++i) {
+        for (uint64_t i = begin; i < end; ++i) {
             const filed member = next_filed(&m);
 
             if (i == begin && (piece != 0 || category == ESPL__RECENT)) {

@@ -20,9 +20,9 @@ static void bound_rises(const espl_renderables *r, espl__update *u)
         r->budget <= UINT32_MAX / ESPL__RISE_FACTOR ? r->budget * ESPL__RISE_FACTOR : UINT32_MAX;
     u->rising = (espl__code_range){.low = 0, .high = UINT64_MAX};
     if (r->unrisen > u->rises) {
-        const size_t share = espl__array_length(leaves) * u->rises / r->unrisen;
+        const uint64_t share = (uint64_t)espl__array_length(leaves) * u->rises / r->unrisen;
 
-        u->rising = espl__find_part(leaves, r->risen_to, share > 1 ? share : 1);
+        u->rising = espl__find_part(leaves, r->risen_to, share > 1 ? (size_t)share : 1);
     }
 }
 

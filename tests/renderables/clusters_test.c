@@ -108,6 +108,26 @@ TEST_LOOP(leaf_divides_when_it_is_full, 0, 3)
     field_end(&f);
 }
 
+// So many that a product of members and leaves has more than 32 bits. Where a size has 64 they would show nothing.
+TEST(hundreds_of_thousands_come_at_once)
+{
+    const uint32_t count = sizeof(size_t) > sizeof(uint32_t) ? 10000 : 800000;
+    espl_renderables_report report;
+    field f;
+
+    if (test_lacks_room(count, "many newcomers")) {
+        return;
+    }
+    field_begin(&f, NULL, NULL);
+    const espl_component components[3] = {ESPL_TRANSFORM, f.s.bounds, f.s.renderable};
+
+    ck_ok(espl_create(f.test.world, components, 3, count, NULL));
+    ck_ok(espl_renderables_update(f.s.renderables, NULL, &report));
+    ck_assert_uint_eq(report.renderables, count);
+    ck_assert_uint_eq(report.clusters, (count + ESPL__LEAF_FILL - 1) / ESPL__LEAF_FILL);
+    field_end(&f);
+}
+
 TEST(clusters_merge_when_members_go)
 {
     field f;
