@@ -373,6 +373,7 @@ typedef struct filed {
     uint64_t code;
     espl_entity entity;
     uint32_t slot, source;
+    bool rests; // it has not moved since the leaf that it comes from was looked at
 } filed;
 
 static void append_member(espl_renderables *r, uint32_t number, espl__sources *sources,
@@ -383,7 +384,7 @@ static void append_member(espl_renderables *r, uint32_t number, espl__sources *s
 
     ESPL_CHECK(place < ESPL__CLUSTER_SIZE);
     cluster->slots[place] = member->slot;
-    espl__set_bit(&cluster->moved, place);
+    espl__put_bit(&cluster->moved, place, !member->rests);
     cluster->entities[place] = member->entity;
     cluster->codes[place] = member->code;
     sources->of[place] = member->source;
@@ -392,7 +393,7 @@ static void append_member(espl_renderables *r, uint32_t number, espl__sources *s
 
 static filed filed_of(const espl__arrival *arrival)
 {
-    return (filed){arrival->code, arrival->entity, arrival->slot, arrival->source};
+    return (filed){arrival->code, arrival->entity, arrival->slot, arrival->source, false};
 }
 
 // Add a cluster without members.
@@ -421,7 +422,8 @@ static uint32_t take_out(const espl_renderables *r, uint32_t number, const espl_
 
     for (uint32_t place = 0; place < count; ++place) {
         const filed member = {cluster->codes[place], cluster->entities[place],
-                              cluster->slots[place], sources->of[place]};
+                              cluster->slots[place], sources->of[place],
+                              !espl__has_bit(&cluster->moved, place)};
         uint32_t at = place;
 
         // An insertion sort, because there are few, most of which are in order.
@@ -479,6 +481,10 @@ static void divide(espl_renderables *r, int category, const espl__run *run, espl
 
         if (piece != 0 || run->leaf == ESPL__NO_CLUSTER) {
             leaves[piece].cluster = add_cluster(r, category);
+            if (run->leaf != ESPL__NO_CLUSTER) {
+                espl__cluster_at(r, leaves[piece].cluster)->looked_at =
+                    espl__cluster_at(r, leaves[0].cluster)->looked_at;
+            }
             leaves[piece].since = (uint32_t)r->tables.number;
         }
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
@@ -565,11 +571,14 @@ static void insert_runs(espl_renderables *r, int category)
 static void join_leaves(espl_renderables *r, espl__leaf *leaves, uint32_t count)
 {
     filed members[ESPL__JOINED * ESPL__CLUSTER_SIZE];
-    uint32_t total = 0, next = 0;
+    uint32_t total = 0, next = 0, looked_at = espl__cluster_at(r, leaves[0].cluster)->looked_at;
 
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t number = leaves[i].cluster;
+        const uint32_t at = espl__cluster_at(r, number)->looked_at;
 
+        // What has not moved since an earlier look has not moved since the last one of all.
+        looked_at = at - looked_at <= INT32_MAX ? at : looked_at;
         if (espl__has_bits(&espl__cluster_at(r, number)->holes)) {
             remove_members(r, number);
         }
@@ -579,6 +588,7 @@ static void join_leaves(espl_renderables *r, espl__leaf *leaves, uint32_t count)
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
         const uint32_t end = total * (piece + 1) / (count - 1);
 
+        espl__cluster_at(r, leaves[piece].cluster)->looked_at = looked_at;
         if (piece != 0) {
             leaves[piece].low = members[next].code;
         }

@@ -421,10 +421,11 @@ static void fill_poses(const espl_renderables *r, espl__dirty *dirty)
     if ((r->states[dirty->cluster] & ESPL__WRITE_MEMBERS) != 0) {
         espl__find_home(&r->cells, cluster);
     }
+    // Unions have no boxes yet.
     if (!espl__has_bits(&cluster->unions)) {
         finish_poses(r, dirty);
+        find_astray(r, cluster, values, poses);
     }
-    find_astray(r, cluster, values, poses);
 }
 
 // --- Unions ---
@@ -489,7 +490,7 @@ static void put_union_before(const espl_renderables *r, const espl__dirty *dirty
 // Write the boxes of the entities with ESPL_RENDERABLE_UNION of a cluster, whose members have their values.
 static void fill_unions(const espl_renderables *r, const espl__dirty *dirty)
 {
-    const espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
+    espl__cluster *const cluster = espl__cluster_at(r, dirty->cluster);
 
     for (uint32_t place = 0; place < cluster->count; ++place) {
         float box[ESPL__BOX_NUMBERS];
@@ -507,6 +508,8 @@ static void fill_unions(const espl_renderables *r, const espl__dirty *dirty)
         }
     }
     finish_poses(r, dirty);
+    find_astray(r, cluster, dirty->values != NULL ? dirty->values : dirty->old_values,
+                dirty->poses);
 }
 
 // --- Jobs ---

@@ -318,6 +318,19 @@ static bool may_rise(const espl_renderables *r, const espl__update *u, uint32_t 
     return u->rises != 0 && code >= u->rising.low && code <= u->rising.high;
 }
 
+// Note that it may not.
+static void note_unrisen(const espl_renderables *r, espl__update *u, uint32_t cluster)
+{
+    const uint64_t code = espl__cluster_at(r, cluster)->codes[0];
+
+    u->unrisen += 1;
+    u->unrisen_clusters += (r->states[cluster] & ESPL__WRITE_POSES) == 0 ? 1 : 0;
+    u->first_unrisen = code < u->first_unrisen ? code : u->first_unrisen;
+    if (code > u->rising.high && code < u->next_unrisen) {
+        u->next_unrisen = code;
+    }
+}
+
 bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, uint32_t member)
 {
     const uint32_t cluster = espl__member_cluster(member), place = espl__member_place(member);
@@ -335,8 +348,10 @@ bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, ui
         espl__climb_unions(r, slot);
     }
     if (is_moving || is_same || !may_rise(r, u, cluster)) {
+        if (!is_moving && !is_same) {
+            note_unrisen(r, u, cluster);
+        }
         espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
-        u->unrisen += is_moving || is_same ? 0 : 1;
         return true;
     }
     // The cluster that it leaves keeps the poses of the others.

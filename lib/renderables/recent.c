@@ -162,7 +162,8 @@ bool espl__collect_recent(espl_renderables *r, espl__update *u)
     const espl__leaf *const leaves = r->leaves[ESPL__RECENT];
     const size_t count = espl__array_length(leaves);
     // In the long run, as many are filed as come.
-    size_t budget = (r->budget > LEAST_BUDGET ? r->budget : LEAST_BUDGET) + u->added;
+    const size_t least = r->budget > LEAST_BUDGET ? r->budget : LEAST_BUDGET;
+    size_t budget = u->added < SIZE_MAX - least ? least + u->added : SIZE_MAX;
     size_t looks = 0, vain = 0;
     bool is_done = true;
 

@@ -210,6 +210,18 @@ static espl__code_range find_filed(const espl_renderables *r, espl__update *u, i
     return part;
 }
 
+// Count the members astray that neither go nor move to another cluster in this update.
+static uint32_t count_staying_astray(const espl__cluster *cluster)
+{
+    espl__member_bits staying;
+
+    for (int i = 0; i < ESPL__MEMBER_WORDS; ++i) {
+        staying.words[i] =
+            cluster->astray.words[i] & ~(cluster->gone.words[i] | cluster->leaving.words[i]);
+    }
+    return espl__count_members(&staying);
+}
+
 // List the members astray of a part of space. @return false: no memory.
 static bool list_part(espl_renderables *r, espl__update *u)
 {
@@ -227,7 +239,7 @@ static bool list_part(espl_renderables *r, espl__update *u)
         if (cluster->codes[0] >= part->low && cluster->codes[0] <= part->high) {
             is_done = list_astray(r, u, number, &budget);
         } else {
-            u->report.waiting += espl__count_members(&cluster->astray);
+            u->report.waiting += count_staying_astray(cluster);
         }
     }
     return is_done;

@@ -182,7 +182,8 @@ struct espl_renderables {
     uint64_t filed_to[ESPL__CATEGORIES]; // code at which the next part of space begins (refile.c)
     uint64_t risen_to;                   // the same for members that begin to move
     size_t unrisen; // members that the last update could have let begin to move, but for its bounds
-    size_t settled; // recent leaves that were looked at in vain since there are other ones
+    size_t unrisen_clusters; // that have them
+    size_t settled;          // recent leaves that were looked at in vain since there are other ones
     size_t union_count, bad_count;
     espl_entity first_bad; // null where it is to be found again, or there is none
     bool has_new_order;
@@ -217,9 +218,12 @@ typedef struct espl__update {
     uint32_t number;         // low bits of the number of the mirror
     uint32_t rises;          // members that may begin to move
     espl__code_range rising; // of the clusters of which they may be
-    size_t unrisen;          // members that did not because of these bounds
-    bool is_union_whole;     // each union is to be computed
-    bool has_sides;          // some node has a stretch
+    // Members that did not because of these bounds, their clusters, and the lowest code of these: of all, and above
+    // the bounds.
+    size_t unrisen, unrisen_clusters;
+    uint64_t first_unrisen, next_unrisen;
+    bool is_union_whole; // each union is to be computed
+    bool has_sides;      // some node has a stretch
     size_t added, new_clusters;
     size_t mixed_clusters;               // new clusters that may get members of a leaf
     uint64_t filed_to[ESPL__CATEGORIES]; // of the renderables, after this update

@@ -19,10 +19,11 @@ static void bound_rises(const espl_renderables *r, espl__update *u)
     u->rises =
         r->budget <= UINT32_MAX / ESPL__RISE_FACTOR ? r->budget * ESPL__RISE_FACTOR : UINT32_MAX;
     u->rising = (espl__code_range){.low = 0, .high = UINT64_MAX};
+    u->first_unrisen = u->next_unrisen = UINT64_MAX;
     if (r->unrisen > u->rises) {
-        const uint64_t share = (uint64_t)espl__array_length(leaves) * u->rises / r->unrisen;
+        const uint64_t share = (uint64_t)r->unrisen_clusters * u->rises / r->unrisen;
 
-        u->rising = espl__find_part(leaves, r->risen_to, share > 1 ? (size_t)share : 1);
+        u->rising = espl__find_part(leaves, r->risen_to, (size_t)share + 1);
     }
 }
 
@@ -210,8 +211,9 @@ static void publish(espl_renderables *r, const void *user, espl__update *u)
 
     set_order(r);
     memcpy(r->filed_to, u->filed_to, sizeof r->filed_to);
-    r->risen_to = u->rising.next;
+    r->risen_to = u->next_unrisen != UINT64_MAX ? u->next_unrisen : u->first_unrisen;
     r->unrisen = u->unrisen;
+    r->unrisen_clusters = u->unrisen_clusters;
     report->renderables = espl__renderables_count(r);
     report->moving = r->counts[ESPL__MOVING];
     report->clusters = r->tables.newest.order_count;

@@ -345,6 +345,123 @@ TEST(members_begin_to_move_by_parts_of_space)
     field_end(&f);
 }
 
+static void step_aside(const field *f, uint32_t at, float by)
+{
+    espl_transform place;
+
+    ck_ok(espl_get_local_transform(f->test.world, f->entities[at], &place));
+    place.position[0] += by;
+    ck_assert_int_ge(espl_set_local_transform(f->test.world, f->entities[at], &place), 0);
+}
+
+// The members that begin to move are beside each other, and all other parts of space have none.
+TEST(crowd_begins_to_move_as_quickly_as_others)
+{
+    const espl_renderables_def def = {.refile_budget = 16, .cell_size = 1};
+    enum { MEMBERS = 12000, RISES = 16 * ESPL__RISE_FACTOR };
+    field f;
+    size_t moving = 0, updates = 0;
+    uint32_t crowd = 0;
+
+    if (test_lacks_room(MEMBERS + 100, "a crowd in a large world")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, MEMBERS, 1, 100);
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        espl_transform place;
+
+        ck_ok(espl_get_local_transform(f.test.world, f.entities[i], &place));
+        if (place.position[0] > 0 && place.position[1] > 0 && place.position[2] > 0) {
+            const espl_entity member = f.entities[i];
+
+            f.entities[i] = f.entities[crowd];
+            f.entities[crowd++] = member;
+        }
+    }
+    (void)see_valid(&f);
+    for (; moving != crowd; ++updates) {
+        for (uint32_t i = 0; i < crowd; ++i) {
+            step_aside(&f, i, 0.01f);
+        }
+        ck_assert_uint_lt(updates, 2 * (crowd / RISES));
+        moving = see(&f.s).moving;
+    }
+    field_end(&f);
+}
+
+// Members that rest while their leaves are joined, because others go, rest from their last move on.
+TEST(members_rest_although_their_leaves_are_joined)
+{
+    const espl_renderables_def def = {.cell_size = 1};
+    enum { MEMBERS = 6000, ROAMERS = 10, MOVED = 30, RESTED = 300 };
+    field f;
+    size_t moving = 0;
+
+    if (test_lacks_room(MEMBERS + 100, "members that rest")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, MEMBERS, 1, 200);
+    for (int update = 0; update < MOVED + RESTED; ++update) {
+        for (uint32_t i = 0; i < MEMBERS; ++i) {
+            if (update < MOVED || i % ROAMERS == 0) {
+                step_aside(&f, i, test_between(&f.random, -25, 25));
+            }
+        }
+        moving = update % 32 == 0 ? see_valid(&f).moving : see(&f.s).moving;
+        ck_assert(update != MOVED || moving == MEMBERS);
+    }
+    ck_assert_uint_ge(moving, MEMBERS / ROAMERS);
+    ck_assert_uint_le(moving, MEMBERS * 3 / 10);
+    field_end(&f);
+}
+
+// The box of a union is far from the node. It is filed by the box, and does not wait for ever.
+TEST(unions_are_filed_where_their_boxes_are)
+{
+    const espl_renderables_def def = {.cell_size = 1};
+    const espl_renderable all = {1, 1, ESPL_RENDERABLE_UNION};
+    const espl_transform far = test_at(400, 300, 200);
+    enum { MEMBERS = 3000, UNIONS = 1000 };
+    field f;
+    size_t waiting = 1, refiled = 0;
+
+    if (test_lacks_room(MEMBERS + 100, "many unions")) {
+        return;
+    }
+    field_begin(&f, &def, NULL);
+    add_boxes(&f, MEMBERS, 1, 500);
+    for (uint32_t i = 0; i < UNIONS; ++i) {
+        const espl_entity other = f.entities[2 * i + 1];
+
+        ck_ok(
+            espl_set_component(f.test.world, f.entities[2 * i], f.s.renderable, &all, sizeof all));
+        ck_assert_int_ge(espl_attach(f.test.world, other, f.entities[2 * i], NULL), 0);
+        ck_assert_int_ge(espl_set_local_transform(f.test.world, other, &far), 0);
+    }
+    for (int update = 0; update < 120; ++update) {
+        for (uint32_t i = 0; i < UNIONS; ++i) {
+            step_aside(&f, 2 * i, update >= 60 ? 0.01f : i % 2 == 0 ? 3.0f : -3.0f);
+        }
+        const espl_renderables_report report = see(&f.s);
+
+        waiting = report.waiting;
+        refiled += report.refiled;
+    }
+    ck_assert_uint_eq(waiting, 0);
+    ck_assert_uint_gt(refiled, 0);
+    size_t astray = 0;
+
+    for (uint32_t i = 0; i < espl__array_length(f.s.renderables->astray); ++i) {
+        astray += espl__count_members(
+            &espl__cluster_at(f.s.renderables, f.s.renderables->astray[i])->astray);
+    }
+    ck_assert_uint_eq(astray, 0);
+    test_world_is_valid(f.test.world);
+    field_end(&f);
+}
+
 // --- Newcomers and holes ---
 
 // Return a member of a leaf of what rests.
