@@ -51,33 +51,6 @@ bool espl__clusters_reserve(espl_renderables *r, size_t clusters)
 
 // --- Plans ---
 
-uint32_t espl__find_leaf(const espl__leaf *leaves, uint64_t code)
-{
-    uint32_t begin = 0, end = (uint32_t)espl__array_length(leaves);
-
-    if (end == 0) {
-        return ESPL__NO_CLUSTER;
-    }
-    // The first leaf has all codes below that of the second one.
-    while (end - begin > 1) {
-        const uint32_t middle = begin + (end - begin) / 2;
-
-        if (leaves[middle].low <= code) {
-            begin = middle;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
-}
-
-uint32_t espl__find_cluster(const espl_renderables *r, int category, uint64_t code)
-{
-    const uint32_t leaf = espl__find_leaf(r->leaves[category], code);
-
-    return leaf != ESPL__NO_CLUSTER ? r->leaves[category][leaf].cluster : ESPL__NO_CLUSTER;
-}
-
 // Complete an arrival that is a member: where it is now may be another slot than when it was listed.
 // @return false: it went, so that it does not move to another cluster.
 static bool complete_mover(const espl_renderables *r, espl__arrival *arrival)

@@ -531,7 +531,7 @@ static void prefetch_box_rows(const float (*rows)[ESPL__CLUSTER_SIZE], uint32_t 
     }
 }
 
-// Prefetch the slots of a cluster, and what is told of its members.
+// Prefetch the slots of a cluster, and the bits of its members.
 static void prefetch_members(const espl__cluster *cluster)
 {
     enum { SLOTS_OF_LINE = 16, LINE = 64 };

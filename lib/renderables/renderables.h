@@ -361,6 +361,36 @@ void espl__find_home(const espl__cells *cells, espl__cluster *cluster);
 /// @param box      around all of them; NULL: not known
 void espl__find_astray(const espl__cells *cells, espl__cluster *cluster,
                        const float (*centers)[ESPL__CLUSTER_SIZE], const float *box);
+/// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where
+/// there is none.
+static inline uint32_t espl__find_leaf(const espl__leaf *leaves, uint64_t code)
+{
+    uint32_t begin = 0, end = (uint32_t)espl__array_length(leaves);
+
+    if (end == 0) {
+        return ESPL__NO_CLUSTER;
+    }
+    // The first leaf has all codes below that of the second one.
+    while (end - begin > 1) {
+        const uint32_t middle = begin + (end - begin) / 2;
+
+        if (leaves[middle].low <= code) {
+            begin = middle;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+/// Return the cluster that a code goes into; ESPL__NO_CLUSTER where there is none.
+static inline uint32_t espl__find_cluster(const espl_renderables *r, int category, uint64_t code)
+{
+    const uint32_t leaf = espl__find_leaf(r->leaves[category], code);
+
+    return leaf != ESPL__NO_CLUSTER ? r->leaves[category][leaf].cluster : ESPL__NO_CLUSTER;
+}
+
 /// Return the part of space that begins at a code and has at least so many leaves. The last one may have fewer.
 espl__code_range espl__find_part(const espl__leaf *leaves, uint64_t from, size_t least);
 /// List the members that are to be filed anew. @return false: no memory.
@@ -385,16 +415,11 @@ static inline const espl__arrival *espl__arrivals_of(const espl_renderables *r, 
 {
     return r->arrivals[category == ESPL__RECENT ? ESPL__STILL : category];
 }
-/// Return the leaf that a code goes into: the last one that does not begin above it. ESPL__NO_CLUSTER where
-/// there is none.
-uint32_t espl__find_leaf(const espl__leaf *leaves, uint64_t code);
 /// Move the runs that are too short to write a leaf of ESPL__STILL for to ESPL__RECENT.
 /// @return false: no memory.
 bool espl__divert_runs(espl_renderables *r);
 /// Make room for so many clusters. @return false: no memory.
 bool espl__clusters_reserve(espl_renderables *r, size_t clusters);
-/// Return the cluster that a code goes into; ESPL__NO_CLUSTER where there is none.
-uint32_t espl__find_cluster(const espl_renderables *r, int category, uint64_t code);
 /// Return how many members of a cluster are in no result because of their numbers.
 static inline uint32_t espl__count_bad(const espl__cluster *cluster)
 {
