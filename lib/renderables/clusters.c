@@ -543,7 +543,8 @@ static void insert_runs(espl_renderables *r, int category)
 // Divide the members of neighbours among all of them but the last one, which has none then.
 static void join_leaves(espl_renderables *r, espl__leaf *leaves, uint32_t count)
 {
-    filed members[ESPL__JOINED * ESPL__CLUSTER_SIZE];
+    // They fit into one cluster less.
+    filed members[(ESPL__JOINED - 1) * ESPL__CLUSTER_SIZE];
     uint32_t total = 0, next = 0, looked_at = espl__cluster_at(r, leaves[0].cluster)->looked_at;
 
     for (uint32_t i = 0; i < count; ++i) {
@@ -557,6 +558,7 @@ static void join_leaves(espl_renderables *r, espl__leaf *leaves, uint32_t count)
         }
         total += take_out(r, number, sources_of(r, number), members + total);
     }
+    ESPL_CHECK(total <= (count - 1) * ESPL__CLUSTER_SIZE);
     for (uint32_t piece = 0; piece + 1 < count; ++piece) {
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
         const uint32_t end = total * (piece + 1) / (count - 1);
