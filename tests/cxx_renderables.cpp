@@ -151,6 +151,12 @@ void views()
     seen.write(0, espalier::instances().matrices(before, ESPL_INSTANCE_POSE).previous(before))
         .value();
     demand(before[3] == 1 && before[7] == 1, "poses are written, and those of the mirror before");
+    if (const auto made = espalier::executor::make(2)) {
+        std::vector<float> shared(12 * 4);
+
+        seen.write(0, espalier::instances().matrices(shared).workers(*made)).value();
+        demand(shared == matrices, "workers write the same");
+    }
     demand(espalier::instances().room() == SIZE_MAX &&
                espalier::instances().matrices(columns, ESPL_INSTANCE_4X4).room() == 4 &&
                espalier::instances().matrices(columns, ESPL_INSTANCE_3X4, 64).room() == 4 &&

@@ -57,7 +57,8 @@ void espalier_cull(struct scheme_world *world, const struct scheme_camera *camer
                    &def),
          "espl_cull");
     for (size_t i = 0; i < count; ++i) {
-        const espl_instance_arrays arrays = {.matrices = sights[i].matrices};
+        const espl_instance_arrays arrays = {.matrices = sights[i].matrices,
+                                             .executor = def.executor};
         size_t groups = 0;
         const espl_group *const group = espl_visible_groups(world->visible, i, &groups);
 

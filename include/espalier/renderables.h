@@ -205,7 +205,7 @@ typedef enum espl_instance_form {
 } espl_instance_form;
 
 /// Where instances are written. Arrays that are NULL are not written. The memory may be mapped memory of a
-/// device: it is written in ascending order, and never read. Grows into `reserved`.
+/// device: it is written in ascending order, by workers each part of it, and never read. Grows into `reserved`.
 typedef struct espl_instance_arrays {
     void *matrices; ///< poses in `form`
     size_t
@@ -217,7 +217,10 @@ typedef struct espl_instance_arrays {
     uint32_t *user_data;   ///< espl_renderable.user_data
     float *sizes;          ///< pixels on the image; written by espl_visible_write() alone
     int32_t (*cells)[3];   ///< of the hierarchies; 0 in a world without cells (espalier/far.h)
-    uintptr_t reserved[5]; ///< Must be 0 (GROWTH in espalier(3)).
+    /// Of the reader; used by espl_visible_write() alone, for what is expected to take 40 microseconds at
+    /// least. NULL: serial.
+    const espl_executor *executor;
+    uintptr_t reserved[4]; ///< Must be 0 (GROWTH in espalier(3)).
 } espl_instance_arrays;
 
 /// Write all renderables of one cluster of a mirror, in the order of their places: those of a cluster that
@@ -359,7 +362,8 @@ ESPL_API const espl_group *espl_visible_groups(const espl_visible *visible, size
 /// the reader did not acquire another one, where readers is 0 no update followed, and its renderables exist.
 /// With more than 256 renderables at a time the library does not know it of some of them.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, no such camera, a stride that is too small or no multiple of 4, no
-///         such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the mirror ended).
+///         such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the mirror ended);
+///         ESPL_ERR_EXECUTOR, as for espl_cull(): the arrays are written in part then.
 ESPL_API espl_status espl_visible_write(const espl_visible *visible, size_t camera,
                                         const espl_instance_arrays *arrays);
 

@@ -17,6 +17,7 @@
 #ifndef ESPALIER_RENDERABLES_HPP
 #define ESPALIER_RENDERABLES_HPP
 
+#include <espalier/executor.hpp>
 #include <espalier/query.hpp>
 #include <espalier/renderables.h>
 #include <espalier/result.hpp>
@@ -75,6 +76,12 @@ public:
     {
         arrays_.cells = reinterpret_cast<std::int32_t (*)[3]>(out.data());
         return limit(out.size());
+    }
+    /// Workers that visible::write() uses, of an executor that outlives it.
+    instances &workers(const executor &on) noexcept
+    {
+        arrays_.executor = &on.get();
+        return *this;
     }
     /// How many instances all of the arrays have room for.
     [[nodiscard]] std::size_t room() const noexcept

@@ -372,36 +372,48 @@ static float size_of_instance(const espl__cull_result *result, const espl__sight
     return espl__size_on_image(&sight->camera, eye, box);
 }
 
-static void write_items(const espl_visible *visible, const espl__sight *sight,
-                        const espl_instance_arrays *arrays)
+// What is written by the jobs of a loop.
+typedef struct writing {
+    const espl__cull_result *result;
+    const espl__sight *sight;
+    const espl_instance_arrays *arrays;
+    const espl__box_kernels *kernels;
+} writing;
+
+// Set one of two batches, which take turns. @param number  of the batch, from the begin of the result.
+static void gather_next(espl__instances batches[ESPL__LEAST 2], const writing *w, size_t number)
 {
-    const espl__cull_result *const result = &visible->results[visible->current];
+    const size_t begin = number * ESPL__INSTANCE_BATCH, left = w->sight->item_count - begin;
+    const uint32_t count =
+        left < ESPL__INSTANCE_BATCH ? (uint32_t)left : (uint32_t)ESPL__INSTANCE_BATCH;
+
+    gather_batch(&batches[number % 2], w->result, w->sight->items + begin, count, w->arrays);
+}
+
+// Write batches [first, last) of instances.
+static void write_batches(void *context, size_t first, size_t last)
+{
+    const writing *const w = context;
     espl__instances batches[2];
     blended_poses room;
-    uint32_t gathered = 0;
 
-    batches[0].has_stretch = batches[1].has_stretch = sight->has_stretch;
+    batches[0].has_stretch = batches[1].has_stretch = w->sight->has_stretch;
+    gather_next(batches, w, first);
+    for (size_t number = first; number < last; ++number) {
+        espl__instances *const batch = &batches[number % 2];
+        const size_t begin = number * ESPL__INSTANCE_BATCH;
 
-    for (uint32_t done = 0; done < sight->item_count; done += ESPL__INSTANCE_BATCH) {
         // One batch ahead of what is written.
-        for (; gathered < sight->item_count && gathered <= done + ESPL__INSTANCE_BATCH;
-             gathered += ESPL__INSTANCE_BATCH) {
-            const uint32_t left = sight->item_count - gathered;
-
-            gather_batch(
-                &batches[gathered / ESPL__INSTANCE_BATCH % 2], result, sight->items + gathered,
-                left < ESPL__INSTANCE_BATCH ? left : (uint32_t)ESPL__INSTANCE_BATCH, arrays);
+        if (number + 1 < last) {
+            gather_next(batches, w, number + 1);
         }
-        espl__instances *const batch = &batches[done / ESPL__INSTANCE_BATCH % 2];
-
-        if (result->time == ESPL__CULL_BETWEEN) {
-            blend_batch_poses(batch, result, &room);
+        if (w->result->time == ESPL__CULL_BETWEEN) {
+            blend_batch_poses(batch, w->result, &room);
         }
-        espl__instances_write(arrays, done, batch,
-                              &(espl__viewpoint){result->mirror, &sight->camera},
-                              visible->kernels->boxes);
-        for (uint32_t i = 0; arrays->sizes != NULL && i < batch->count; ++i) {
-            arrays->sizes[done + i] = size_of_instance(result, sight, batch, i);
+        espl__instances_write(w->arrays, begin, batch,
+                              &(espl__viewpoint){w->result->mirror, &w->sight->camera}, w->kernels);
+        for (uint32_t i = 0; w->arrays->sizes != NULL && i < batch->count; ++i) {
+            w->arrays->sizes[begin + i] = size_of_instance(w->result, w->sight, batch, i);
         }
     }
 }
@@ -409,8 +421,10 @@ static void write_items(const espl_visible *visible, const espl__sight *sight,
 espl_status espl_visible_write(const espl_visible *visible, size_t camera,
                                const espl_instance_arrays *arrays)
 {
+    // Nanoseconds for an instance; batches of a job at least, and jobs for which there are more of them.
+    enum { WRITE_COST = 5, LEAST_BATCHES = 2, JOBS = 256 };
     const espl__sight *const sight = sight_of(visible, camera);
-    const espl_status status = espl__instances_check(arrays);
+    espl_status status = espl__instances_check(arrays);
 
     if (status != ESPL_OK || sight == NULL) {
         return sight == NULL ? ESPL_ERR_ARGUMENT : status;
@@ -420,9 +434,15 @@ espl_status espl_visible_write(const espl_visible *visible, size_t camera,
     if (!espl__lifetime_has(result->lifetime, result->life)) {
         return ESPL_ERR_DEAD;
     }
+    const uint64_t cost = (uint64_t)sight->item_count * WRITE_COST;
+    const espl_executor *const executor = cost >= visible->wake_cost ? arrays->executor : NULL;
+    const size_t batches =
+        (sight->item_count + (size_t)ESPL__INSTANCE_BATCH - 1) / ESPL__INSTANCE_BATCH;
+    const size_t grain = batches / JOBS > LEAST_BATCHES ? batches / JOBS : LEAST_BATCHES;
+    writing w = {result, sight, arrays, visible->kernels->boxes};
     const uint32_t modes = espl__float_modes_begin();
 
-    write_items(visible, sight, arrays);
+    status = espl__run_ranges(executor, &silent_hooks, write_batches, &w, batches, grain);
     espl__float_modes_end(modes);
-    return ESPL_OK;
+    return status;
 }

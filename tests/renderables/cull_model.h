@@ -130,7 +130,8 @@ static inline void model_agrees(const made_mirror *made, const espl_visible *vis
                                          .form = ESPL_INSTANCE_POSE,
                                          .entities = entities,
                                          .user_data = user_data,
-                                         .sizes = sizes};
+                                         .sizes = sizes,
+                                         .executor = def != NULL ? def->executor : NULL};
     size_t group_count, total = 0;
     const espl_group *const groups = espl_visible_groups(visible, camera, &group_count);
 

@@ -598,6 +598,45 @@ TEST(illegal_executors_leave_the_result_before)
     made_mirror_free(&made);
 }
 
+// What workers write has the bytes of what one thread writes, and an executor that is illegal is said.
+TEST(workers_write_the_same)
+{
+    static espl_pose poses[2][MOST], before[2][MOST];
+    static espl_entity entities[2][MOST];
+    static float sizes[2][MOST];
+    const espl_camera all = {.layers = UINT32_MAX, .pixels = 100, .origin = {3, 4, 5}};
+    static const test_manner manners[] = {TEST_SHUFFLED, TEST_SKIPS_ONE, TEST_RUNS_TWICE,
+                                          TEST_OUT_OF_RANGE};
+
+    for (uint32_t i = 0; i < MOST; ++i) {
+        row.members[i].before.position[1] = (float)i;
+    }
+    make_row(20);
+    cull(&all, 1, &(espl_cull_def){.flags = ESPL_CULL_INTERPOLATE, .alpha = 0.25f});
+    for (int m = -1; m < 4; ++m) {
+        test_executor made_of = {.manner = manners[m < 0 ? 0 : m], .workers = 4, .random = 1};
+        const espl_executor executor = test_executor_of(&made_of);
+        const int k = m < 0 ? 0 : 1;
+        const espl_instance_arrays arrays = {.matrices = poses[k],
+                                             .form = ESPL_INSTANCE_POSE,
+                                             .previous = before[k],
+                                             .entities = entities[k],
+                                             .sizes = sizes[k],
+                                             .executor = m < 0 ? NULL : &executor};
+        const espl_status status = espl_visible_write(visible, 0, &arrays);
+
+        ck_assert_int_eq(status, m <= 0 ? ESPL_OK : ESPL_ERR_EXECUTOR);
+        if (m == 0) {
+            ck_assert_int_eq(memcmp(poses[0], poses[1], sizeof poses[0]), 0);
+            ck_assert_int_eq(memcmp(before[0], before[1], sizeof before[0]), 0);
+            ck_assert_int_eq(memcmp(entities[0], entities[1], sizeof entities[0]), 0);
+            ck_assert_int_eq(memcmp(sizes[0], sizes[1], sizeof sizes[0]), 0);
+            ck_assert(poses[0][MOST - 1].position[1] != before[0][MOST - 1].position[1]);
+        }
+    }
+    made_mirror_free(&made);
+}
+
 // A step of microseconds runs on the calling thread, because to wake workers takes longer.
 TEST(workers_are_not_woken_for_little)
 {
@@ -605,12 +644,15 @@ TEST(workers_are_not_woken_for_little)
     test_executor bad = {.manner = TEST_SKIPS_ONE, .workers = 4, .random = 1};
     const espl_executor executor = test_executor_of(&bad);
     const espl_cull_def def = {.executor = &executor};
+    static float sizes[MOST];
 
     make_row(1);
     ck_assert_int_eq(espl_cull(visible, &made.mirror, &all, 1, &def), ESPL_ERR_EXECUTOR);
     visible->wake_cost = ESPL__CULL_WAKE_COST;
     ck_ok(espl_cull(visible, &made.mirror, &all, 1, &def));
     ck_assert_uint_eq(count_of(0), MOST);
+    ck_ok(espl_visible_write(visible, 0,
+                             &(espl_instance_arrays){.sizes = sizes, .executor = &executor}));
     made_mirror_free(&made);
 }
 
