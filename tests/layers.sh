@@ -43,6 +43,22 @@ awk '
 ' tests/layers.txt lib/*/*.[ch] include/espalier/*.h tools/*.[ch] tools/*.cpp examples/*.c
 ok "every file includes its own layer or lower ones"
 
+# Builds without configure, as that for Windows, have no config.h.
+# list_unguarded FILE...: includes of it that need one.
+list_unguarded()
+{
+    awk '
+        /include [<"]config[.]h[>"]/ && last !~ /^#ifdef HAVE_CONFIG_H$/ { printf "%s:%d: %s\n", FILENAME, FNR, $0; bad = 1 }
+        { last = $0 }
+        END { exit bad }
+    ' "$@"
+}
+# shellcheck disable=SC2046
+list_unguarded $(find lib tests tools bench examples -name '*.[ch]' -o -name '*.cpp')
+ok "config.h is included where there is one alone"
+! printf '#include <config.h>\n' | list_unguarded - >/dev/null
+ok "another include of it is noticed"
+
 # list_readers FILE...: where the lists of a definition are read, but by its reader and by the tape, which
 # copies the arguments of the call.
 list_readers()

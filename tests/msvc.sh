@@ -42,6 +42,33 @@ ok "lib/ uses nothing that MSVC lacks"
 printf 'int f(int x) __attribute__((const));\n' | find_gnu - >&2
 ok "an attribute is found"
 
+# list_math FILE...: names of <math.h> that are in the code.
+list_math()
+{
+    functions='fma|fmin|fmax|floor|ceil|l?round|l?rint|trunc|copysign|ldexp|frexp|fmod|fabs|sqrt|cbrt'
+    functions="$functions|a?sin|a?cos|a?tan|atan2|exp|log2|pow|hypot"
+    sed 's,//.*,,' "$@" |
+        grep -oE "\\b(HUGE_VALF?|M_[A-Z0-9_]+)\\b|\\b(isnormal|fpclassify|($functions)f?)\\(" | tr -d '(' | sort -u
+}
+
+# list_missing FILE...: of these names, those that tests/windows/msvc/math.h has not.
+list_missing()
+{
+    list_math "$@" | while read -r name; do
+        grep -qw "$name" tests/windows/msvc/math.h || echo "no $name in tests/windows/msvc/math.h"
+    done >"$found"
+    cat "$found" >&2
+    test ! -s "$found"
+}
+
+found=$(mktemp) || exit 99
+trap 'rm -f "$found"' EXIT
+# shellcheck disable=SC2046
+list_missing $(find lib -name '*.[ch]' -o -name '*.inc')
+ok "the header that stands for <math.h> of MSVC has what lib/ uses"
+! echo 'x = cbrtf(y);' | list_missing - 2>/dev/null
+ok "a name that it lacks is found"
+
 msvc="--target=x86_64-pc-windows-msvc -fms-compatibility -fms-extensions -fms-compatibility-version=19.36"
 msvc="$msvc -fsyntax-only -Wall -Wextra -Werror -Iinclude"
 if ! command -v clang >/dev/null; then

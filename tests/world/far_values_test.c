@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Cells as a part of the value of a world: images, archives, histories, watches, playbacks that are undone,
 // batches, clones, copies between worlds, and motion.
+#ifdef HAVE_CONFIG_H
 #include <config.h>
+#endif
 
 #include "tests/archives.h"
 #include "tests/fixture.h"

@@ -3,6 +3,7 @@
 // infinity wrongly.
 #define NAN __builtin_nanf("")
 #define INFINITY __builtin_inff()
+#define HUGE_VAL __builtin_inf()
 #define isnan(x) __builtin_isnan(x)
 #define isfinite(x) __builtin_isfinite(x)
 #define isinf(x) __builtin_isinf(x)
@@ -12,3 +13,6 @@ double fabs(double x);
 float fabsf(float x);
 double sqrt(double x);
 float sqrtf(float x);
+double floor(double x);
+double fmax(double x, double y);
+double fmin(double x, double y);
