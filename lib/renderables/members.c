@@ -310,25 +310,23 @@ static bool is_where_it_was(const espl_renderables *r, const espl__cluster_entry
     return espl__pose_is_same(now, &before);
 }
 
-// Tell whether a member of a still cluster that moves may become a moving one in this update.
-static bool may_rise(const espl_renderables *r, const espl__update *u, uint32_t cluster)
+// Tell whether a member of a still cluster that moves becomes a moving one in this update, and note it where it
+// does not.
+static bool rises(const espl_renderables *r, espl__update *u, uint32_t cluster)
 {
     const uint64_t code = espl__cluster_at(r, cluster)->codes[0];
 
-    return u->rises != 0 && code >= u->rising.low && code <= u->rising.high;
-}
-
-// Note that it may not.
-static void note_unrisen(const espl_renderables *r, espl__update *u, uint32_t cluster)
-{
-    const uint64_t code = espl__cluster_at(r, cluster)->codes[0];
-
+    if (u->rises != 0 && code >= u->rising.low && code <= u->rising.high) {
+        u->rises -= 1;
+        return true;
+    }
     u->unrisen += 1;
     u->unrisen_clusters += (r->states[cluster] & ESPL__WRITE_POSES) == 0 ? 1 : 0;
     u->first_unrisen = code < u->first_unrisen ? code : u->first_unrisen;
     if (code > u->rising.high && code < u->next_unrisen) {
         u->next_unrisen = code;
     }
+    return false;
 }
 
 bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, uint32_t member)
@@ -347,15 +345,11 @@ bool espl__collect_moved(espl_renderables *r, espl__update *u, uint32_t slot, ui
     if (r->union_count != 0) {
         espl__climb_unions(r, slot);
     }
-    if (is_moving || is_same || !may_rise(r, u, cluster)) {
-        if (!is_moving && !is_same) {
-            note_unrisen(r, u, cluster);
-        }
+    if (is_moving || is_same || !rises(r, u, cluster)) {
         espl__mark_dirty(r, cluster, ESPL__WRITE_POSES);
         return true;
     }
     // The cluster that it leaves keeps the poses of the others.
-    u->rises -= 1;
     return espl__add_mover(r, member, ESPL__MOVING, espl__code_now(r, member));
 }
 
