@@ -6,7 +6,7 @@
 #
 # BUILD is a configured build directory; the packages go to OUTPUT. "make debian-packages" calls this. The
 # tarball has no directory debian, because a distribution puts its own there; so packaging/debian is copied
-# to that place here. The packages are checked by lintian, by their lists of files and by size.
+# to that place here. The packages are checked by lintian and by their lists of files; the library is stripped.
 # DEB_BUILD_OPTIONS=nocheck leaves out the tests.
 set -eu
 
@@ -132,9 +132,11 @@ for file in ./*.deb; do
     esac
 done
 test "$(find . -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' | wc -l)" -eq 4 || die "there are not four packages"
-library=$(dpkg-deb -c ./libespalier0_*.deb | awk '/libespalier[.]so[.]/ && $1 ~ /^-/ { print $3 }')
-echo "the shared library has $library bytes"
-test "$library" -lt 716800 || die "the shared library is not stripped"
+path=$(dpkg-deb -c ./libespalier0_*.deb | awk '/libespalier[.]so[.]/ && $1 ~ /^-/ { print $6 }')
+dpkg-deb --fsys-tarfile ./libespalier0_*.deb | tar -xO "$path" >"$room/library"
+echo "the shared library has $(wc -c <"$room/library") bytes"
+readelf -S "$room/library" >"$room/sections"
+! grep -qF .symtab "$room/sections" || die "the shared library is not stripped"
 mv ./*.deb ./*.dsc ./*.changes ./*.buildinfo ./*.tar.xz "$output"
 cd "$output"
 rm -rf "$room"
