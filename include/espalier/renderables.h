@@ -60,9 +60,9 @@ typedef struct espl_bounds {
 
 /// Bits of espl_renderable.flags. A renderable with others is bad (espl_renderables_report.bad).
 enum {
-    /// The world box contains the world boxes of all renderables below the entity as well: for a skinned mesh,
-    /// whose bones have small boxes and ESPL_NO_KEY. Bounds are found in double, so that a small union far
-    /// from the origin has its size.
+    /// The world box contains the boxes of all renderables below the entity as well, each as its bounds and its
+    /// pose give it: for a skinned mesh, whose bones have small boxes and ESPL_NO_KEY. Bounds are found in
+    /// double, so that a small union far from the origin has its size.
     ESPL_RENDERABLE_UNION = 1,
     /// Visible for each camera whose layers match, wherever the box is and however small: skies, models held in
     /// hands.
@@ -141,8 +141,8 @@ typedef struct espl_renderables_report {
     size_t added, removed;   ///< renderables that came and went
     size_t rewritten;        ///< clusters whose poses were written anew
     size_t refiled, waiting; ///< renderables moved to another cluster; those to be moved later
-    /// Entities that would be renderables, but a number of their components or of their world transform is not
-    /// finite, a half is negative, a flag is unknown, or the key has the highest bit, is not ESPL_NO_KEY and
+    /// Entities that would be renderables, but a number of their components, world transform or world box is
+    /// not finite, a half is negative, a flag is unknown, or the key has the highest bit, is not ESPL_NO_KEY and
     /// was not made by espl_renderables_add_lods(). No camera sees them.
     size_t bad;
     espl_entity first_bad; ///< of them the one with the lowest index; null: none
@@ -178,7 +178,7 @@ typedef struct espl_mirror_description {
     uintptr_t reserved[4]; ///< 0 (GROWTH in espalier(3)).
 } espl_mirror_description;
 
-/// Describe a mirror. @param out  all zero where the mirror is NULL.
+/// Describe a mirror. @param out  all zero where the mirror is NULL or ended.
 ESPL_API void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_description *out);
 
 /// Most renderables of a cluster.
@@ -191,7 +191,7 @@ ESPL_API void espl_mirror_describe(const espl_mirror *mirror, espl_mirror_descri
 /// @param since     number of an earlier mirror; 0: all clusters that have renderables.
 /// @param capacity  numbers that `clusters` has room for.
 /// @param clusters  out: [capacity] ascending; the first ones where there are more. NULL with a capacity of 0.
-/// @return the number of all of them; 0 where the mirror is NULL.
+/// @return the number of all of them; 0 where the mirror is NULL or ended, or `since` is not below its number.
 ESPL_API size_t espl_mirror_changed(const espl_mirror *mirror, uint64_t since, size_t capacity,
                                     uint32_t *clusters);
 
@@ -229,8 +229,8 @@ typedef struct espl_instance_arrays {
 /// @param count  out: the renderables that were written; may be NULL.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, no such cluster, a stride that is too small or no multiple of 4,
 ///         no such form); ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0); ESPL_ERR_DEAD (the reader
-///         acquired another mirror). Where readers is 0 the newest mirror may have the address of an older
-///         one, which is then not refused.
+///         acquired another mirror). The newest mirror may have the address of an older one, which is then not
+///         refused.
 ESPL_API espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
                                        const espl_instance_arrays *arrays, size_t *count);
 
@@ -334,7 +334,7 @@ typedef struct espl_group {
 } espl_group;
 
 /// Find what each camera sees. A renderable is visible if a layer matches, its key is not ESPL_NO_KEY, its box
-/// is finite, it is not too small, and for each plane p of the camera
+/// is finite (between two mirrors: at both), it is not too small, and for each plane p of the camera
 ///
 ///     ((p[0] * cx + p[1] * cy) + p[2] * cz) + p[3] + ((|p[0]| * hx + |p[1]| * hy) + |p[2]| * hz) >= 0
 ///
@@ -346,10 +346,10 @@ typedef struct espl_group {
 /// @param cameras  [count]
 /// @param def      NULL means {0}.
 /// @return ESPL_OK; refused, and the result before stays: ESPL_ERR_ARGUMENT (NULL, more than 64 cameras or 8
-///         planes, an unknown flag, an alpha outside [0, 1]); ESPL_ERR_NOT_FINITE; ESPL_ERR_UNSUPPORTED (a word
-///         of `reserved` is not 0; a cell other than 0 in a world without cells); ESPL_ERR_NO_MEMORY;
-///         ESPL_ERR_DEAD (the mirror ended, see espl_visible_write()); ESPL_ERR_EXECUTOR, which checked builds
-///         do not trap, because a reader has no hooks.
+///         planes, an unknown flag, pixels or a least size below 0, an alpha outside [0, 1]);
+///         ESPL_ERR_NOT_FINITE; ESPL_ERR_UNSUPPORTED (a word of `reserved` is not 0; a cell other than 0 in a
+///         world without cells); ESPL_ERR_NO_MEMORY; ESPL_ERR_DEAD (the mirror ended, see espl_visible_write());
+///         ESPL_ERR_EXECUTOR, which checked builds do not trap, because a reader has no hooks.
 ESPL_API espl_status espl_cull(espl_visible *visible, const espl_mirror *mirror,
                                const espl_camera *cameras, size_t count, const espl_cull_def *def);
 

@@ -22,6 +22,7 @@
 
 #include <espalier/renderables.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -159,8 +160,11 @@ struct espl_mirror {
     /// keys.
     const espl_lods *const *lod_pages;
     uint32_t lod_count;
-    uint32_t lifetime; // word that says whether the mirror is valid (lifetimes.h)
-    uint64_t life;     // what the word has then; 0: it is valid always
+    /// Word that says whether the mirror is valid (lifetimes.h): of its renderables, the same for all mirrors.
+    uint32_t lifetime;
+    /// What the word has then; 0: it is valid always. Of a mirror that ended the reader may ask for it while the
+    /// next one is written there.
+    _Atomic uint64_t life;
 };
 
 enum { ESPL__LOD_PAGE = 64 };
@@ -169,7 +173,8 @@ enum { ESPL__LOD_PAGE = 64 };
 /// one; the memory is gone where its renderables were destroyed.
 static inline bool espl__mirror_is_valid(const espl_mirror *mirror)
 {
-    return espl__lifetime_has(mirror->lifetime, mirror->life);
+    return espl__lifetime_has(mirror->lifetime,
+                              atomic_load_explicit(&mirror->life, memory_order_relaxed));
 }
 
 // --- Pools ---

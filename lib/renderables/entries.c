@@ -43,7 +43,7 @@ static bool has_stretch(const espl_renderables *r, const espl__cluster *cluster)
     bool has_some = false;
 
     for (uint32_t place = 0; place < cluster->count && !has_some; ++place) {
-        has_some = espl__stretch_of(r, cluster->slots[place], room) != NULL;
+        has_some = espl__slot_stretch(&r->world->forest, cluster->slots[place], room) != NULL;
     }
     return has_some;
 }

@@ -142,7 +142,8 @@ static void fill_stretches(const espl_renderables *r, espl__stretches *stretches
 
     for (uint32_t place = 0; place < cluster->count; ++place) {
         float room[3];
-        const float *const stretch = espl__stretch_of(r, cluster->slots[place], room);
+        const float *const stretch =
+            espl__slot_stretch(&r->world->forest, cluster->slots[place], room);
 
         memcpy(stretches->stretch[place], stretch != NULL ? stretch : none, sizeof none);
     }
@@ -236,8 +237,30 @@ static void gather_poses(const espl_renderables *r, espl__poses *poses,
     }
 }
 
+// Where a member was in the mirror before.
+typedef struct earlier_place {
+    const espl__dirty *had; // the cluster; NULL: the member is new
+    uint32_t at;            // place in it
+    bool has_pose;          // a pose before: it is not new, was finite, and did not jump
+} earlier_place;
+
+static earlier_place find_earlier(const espl_renderables *r, const espl__dirty *dirty,
+                                  uint32_t place)
+{
+    const uint32_t source = source_of(r, dirty, place);
+
+    if ((source & ESPL__FROM_STORE) != 0) {
+        return (earlier_place){NULL, 0, false};
+    }
+    const espl__dirty *const had = dirty_of(r, dirty, source);
+    const uint32_t at = espl__member_place(source);
+    const bool was_finite = (had->old_poses->shown[at / 64] >> (at % 64) & 1) != 0;
+
+    return (earlier_place){had, at, was_finite && !espl__has_bit(&had->jumped, at)};
+}
+
 // Write the poses before, where those of the mirror before are of other members, in another order, or not
-// finite. A member that is new, was not finite, or jumped has none: its pose is used.
+// finite. Of a member without one its pose is used.
 // @return how many that stay have another pose than in the mirror before, and none before.
 static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirty,
                               const espl__values *values, espl__cluster *cluster)
@@ -247,24 +270,18 @@ static uint32_t gather_before(const espl_renderables *r, const espl__dirty *dirt
     uint32_t moved = 0;
 
     for (uint32_t place = 0; place < cluster->count; ++place) {
-        const uint32_t source = source_of(r, dirty, place);
+        const earlier_place from = find_earlier(r, dirty, place);
 
         before[place] = now[place];
-        if ((source & ESPL__FROM_STORE) != 0) {
-            continue;
-        }
-        const espl__dirty *const had = dirty_of(r, dirty, source);
-        const uint32_t at = espl__member_place(source);
-
-        if ((had->old_poses->shown[at / 64] >> (at % 64) & 1) != 0 &&
-            !espl__has_bit(&had->jumped, at)) {
-            before[place] = had->old_poses->poses[at];
+        if (from.has_pose) {
+            before[place] = from.had->old_poses->poses[from.at];
             if (values->cells != NULL) {
-                espl__bring_to_cell(r, before[place].position, had->old_values->cells->of[at],
+                espl__bring_to_cell(r, before[place].position,
+                                    from.had->old_values->cells->of[from.at],
                                     values->cells->of[place]);
             }
-        } else if (!espl__has_bit(&cluster->holes, place) &&
-                   !espl__pose_is_same(&now[place], &had->old_poses->poses[at])) {
+        } else if (from.had != NULL && !espl__has_bit(&cluster->holes, place) &&
+                   !espl__pose_is_same(&now[place], &from.had->old_poses->poses[from.at])) {
             espl__set_bit(&cluster->moved, place);
             moved += 1;
         }
@@ -317,12 +334,15 @@ static void finish_poses(const espl_renderables *r, const espl__dirty *dirty)
     }
     if (dirty->before != NULL) {
         pad_boxes(dirty->before, count);
-        memcpy(dirty->before->shown, poses->shown, sizeof poses->shown);
-        espl__box_around_members(r, dirty->before, values, poses->shown);
+        // Local boxes may be others, so that a box before is not finite where that of the mirror before was.
+        for (uint32_t word = 0; word < ESPL__MEMBER_WORDS; ++word) {
+            dirty->before->shown[word] &= poses->shown[word];
+        }
+        espl__box_around_members(r, dirty->before, values, dirty->before->shown);
         memcpy(dirty->before->swept, dirty->before->box, sizeof dirty->before->swept);
     }
-    const float reach =
-        kernels->reach(before->poses, poses->poses, before->boxes, poses->boxes, poses->shown);
+    const float reach = kernels->reach(before->poses, poses->poses, before->boxes, poses->boxes,
+                                       dirty->before != NULL ? dirty->before->shown : poses->shown);
 
     espl__boxes_swept(poses->swept, before->box, poses->box, reach);
 }
@@ -448,7 +468,8 @@ static void add_box_of(const espl_renderables *r, uint32_t slot, uint32_t member
     for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
         local[k] = values->local[k][place];
     }
-    espl__box_of_pose(box, &r->world->forest.world[slot], espl__stretch_of(r, slot, room), local);
+    espl__box_of_pose(box, &r->world->forest.world[slot],
+                      espl__slot_stretch(&r->world->forest, slot, room), local);
     if (espl__all_finite(box, ESPL__BOX_NUMBERS)) {
         espl__box_union_add(all, box);
     }
@@ -468,22 +489,44 @@ void espl__box_of_union(const espl_renderables *r, uint32_t slot, float box[ESPL
     espl__box_union_get(box, &all);
 }
 
-// Return the box that a union had in the mirror before.
-static void put_union_before(const espl_renderables *r, const espl__dirty *dirty, uint32_t place)
+// Add the box that a union has now to the one before, which follows from its own local box.
+static void add_union_now(const espl__dirty *dirty, uint32_t place)
 {
-    const uint32_t source = source_of(r, dirty, place);
-    const bool is_new = (source & ESPL__FROM_STORE) != 0;
-    const espl__poses *const from = is_new ? dirty->poses : dirty_of(r, dirty, source)->old_poses;
-    const uint32_t old = is_new ? place : espl__member_place(source);
-    const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
+    float before[ESPL__BOX_NUMBERS], now[ESPL__BOX_NUMBERS];
+    espl__box_union both;
 
     for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
-        dirty->before->boxes[k][place] = from->boxes[k][old];
+        before[k] = dirty->before->boxes[k][place];
+        now[k] = dirty->poses->boxes[k][place];
     }
-    if (!is_new && values->cells != NULL) {
-        const espl__member_cells *const old_cells = dirty_of(r, dirty, source)->old_values->cells;
+    espl__box_union_clear(&both);
+    espl__box_union_add(&both, now);
+    if (espl__all_finite(before, ESPL__BOX_NUMBERS)) {
+        espl__box_union_add(&both, before);
+    }
+    espl__box_union_get(before, &both);
+    for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
+        dirty->before->boxes[k][place] = before[k];
+    }
+}
 
-        espl__bring_box(r, dirty->before, place, old_cells->of[old], values->cells->of[place]);
+// Write the box that a union had in the mirror before. One that was not visible there, because it was bad for
+// example, had none.
+static void put_union_before(const espl_renderables *r, const espl__dirty *dirty, uint32_t place)
+{
+    const earlier_place from = find_earlier(r, dirty, place);
+    const espl__values *const values = dirty->values != NULL ? dirty->values : dirty->old_values;
+
+    if (!from.has_pose || (from.had->old_values->shown[from.at / 64] >> from.at % 64 & 1) == 0) {
+        add_union_now(dirty, place);
+        return;
+    }
+    for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
+        dirty->before->boxes[k][place] = from.had->old_poses->boxes[k][from.at];
+    }
+    if (values->cells != NULL) {
+        espl__bring_box(r, dirty->before, place, from.had->old_values->cells->of[from.at],
+                        values->cells->of[place]);
     }
 }
 

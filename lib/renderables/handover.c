@@ -183,22 +183,22 @@ static void describe_table(const espl__tables *t, espl__mirror_table *table,
             memset(table->user, 0, t->user_size);
         }
     }
-    *mirror = (espl_mirror){.number = t->number,
-                            .renderables = publication->renderables,
-                            .clusters = newest->clusters,
-                            .order_count = newest->order_count,
-                            .still_count = newest->still_count,
-                            .order = table->arrays.order,
-                            .entries = table->arrays.entries,
-                            .anchors = table->arrays.anchors,
-                            .rebased = publication->rebased,
-                            .cell_size = publication->cell_size,
-                            .changed = table->arrays.changed,
-                            .user = t->user_size != 0 ? table->user : NULL,
-                            .lod_pages = publication->lod_pages,
-                            .lod_count = publication->lod_count,
-                            .lifetime = t->lifetime,
-                            .life = t->first_life + t->number};
+    // Not as a whole, because the reader may ask whether this one, which has ended, is valid.
+    atomic_store_explicit(&mirror->life, t->first_life + t->number, memory_order_relaxed);
+    mirror->number = t->number;
+    mirror->renderables = publication->renderables;
+    mirror->clusters = newest->clusters;
+    mirror->order_count = newest->order_count;
+    mirror->still_count = newest->still_count;
+    mirror->order = table->arrays.order;
+    mirror->entries = table->arrays.entries;
+    mirror->anchors = table->arrays.anchors;
+    mirror->rebased = publication->rebased;
+    mirror->cell_size = publication->cell_size;
+    mirror->changed = table->arrays.changed;
+    mirror->user = t->user_size != 0 ? table->user : NULL;
+    mirror->lod_pages = publication->lod_pages;
+    mirror->lod_count = publication->lod_count;
     for (int n = 0; n < ESPL__BOX_NUMBERS; ++n) {
         mirror->boxes[n] = table->arrays.boxes[n];
     }
@@ -227,6 +227,9 @@ uint64_t espl__tables_publish(espl__tables *t, const espl__publication *publicat
 
     if (number == 1) {
         t->lifetime = espl__lifetime_begin(&t->first_life);
+        for (int i = 0; i < ESPL__TABLE_COUNT; ++i) {
+            t->tables[i].mirror.lifetime = t->lifetime;
+        }
     }
     touch_rebased(t, publication->rebased);
     settle_pairs(t);

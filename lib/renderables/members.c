@@ -73,22 +73,6 @@ void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32
            sizeof *renderable);
 }
 
-const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float room[3])
-{
-    const espl__forest *const forest = &r->world->forest;
-
-    if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
-        return NULL;
-    }
-    const espl__extra extra = espl__slot_extra(forest, slot);
-
-    if (!espl__is_stretched(extra.stretch)) {
-        return NULL;
-    }
-    memcpy(room, extra.stretch, sizeof extra.stretch);
-    return room;
-}
-
 // Return the index of the entity of a slot if it is a renderable, else ESPL__NONE.
 static uint32_t find_renderable(const espl_renderables *r, espl__row_kinds *kinds, uint32_t slot)
 {
@@ -286,7 +270,7 @@ static bool has_new_stretch(const espl_renderables *r, const espl__values *value
 {
     static const float none[3] = {1, 1, 1};
     float room[3];
-    const float *const now = espl__stretch_of(r, slot, room);
+    const float *const now = espl__slot_stretch(&r->world->forest, slot, room);
     const float *const before =
         values->stretches != NULL ? values->stretches->stretch[place] : none;
 
@@ -438,7 +422,20 @@ static bool walk_slots(espl_renderables *r, espl__update *u)
 
 // --- Presence ---
 
-// Make room for as many members that went, and that have other slots, as there are candidates.
+// Note the slots of members that went in an update which was refused, and that are renderables again.
+static bool note_returns(espl_renderables *r, espl__row_kinds *kinds)
+{
+    bool is_done = true;
+    uint32_t slot;
+
+    for (size_t i = 0; i < espl__array_length(r->gone) && is_done; ++i) {
+        is_done = !find_member(r, kinds, r->gone[i], &slot) || note_candidate(r, slot);
+    }
+    return is_done;
+}
+
+// Make room for as many members that went as there are candidates, and for as many that have other slots as these
+// and those that may return.
 static bool reserve_presence(espl_renderables *r)
 {
     const size_t count = espl__array_length(r->candidates);
@@ -446,7 +443,30 @@ static bool reserve_presence(espl_renderables *r)
 
     espl__array_set_length(r->relocated, 0);
     return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->gone, count) &&
-           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated, count);
+           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_CHANGES, r->relocated,
+                              count + espl__array_length(r->gone));
+}
+
+// Let members return, so that they count as if they had never gone.
+static void return_members(espl_renderables *r, espl__row_kinds *kinds)
+{
+    const size_t count = espl__array_length(r->gone);
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t member = r->gone[i], place = espl__member_place(member);
+        espl__cluster *const cluster = espl__cluster_at(r, espl__member_cluster(member));
+        uint32_t slot;
+
+        if (find_member(r, kinds, member, &slot)) {
+            espl__put_bit(&cluster->gone, place, false);
+            cluster->slots[place] = slot;
+            ESPL_ARRAY_PUSH(r->relocated, member);
+        } else {
+            r->gone[left++] = member;
+        }
+    }
+    espl__array_set_length(r->gone, left);
 }
 
 // Let the members of candidates leave slots that are not theirs any more. The list of members that went stays
@@ -558,80 +578,7 @@ static bool list_presence(espl_renderables *r, espl__row_kinds *kinds, espl__upd
     return true;
 }
 
-// --- Codes ---
-
-// Compute the centre of the world box of a slot with a local box, in a world with cells in edges of the spatial
-// order.
-static void find_center(const espl_renderables *r, uint32_t slot, const espl_bounds *bounds,
-                        float center[3])
-{
-    float room[3], box[ESPL__BOX_NUMBERS];
-    const float local[ESPL__BOX_NUMBERS] = {
-        bounds->center[0], bounds->center[1], bounds->center[2], 0, 0, 0};
-
-    espl__box_of_pose(box, &r->world->forest.world[slot], espl__stretch_of(r, slot, room), local);
-    memcpy(center, box, 3 * sizeof *center);
-    if (espl__renderables_have_cells(r)) {
-        espl__far_center(r, espl__stored_cell(r, slot), center, center);
-    }
-}
-
-// Choose the cells, by the centres of the first members: where they begin, and 1/4096 of their extent unless
-// the user has chosen an edge.
-static void choose_cells(espl_renderables *r)
-{
-    const espl__arrival *const list = r->arrivals[ESPL__STILL];
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    float extent = 0;
-
-    for (size_t i = 0; i < espl__array_length(list); ++i) {
-        float center[3];
-
-        find_center(r, list[i].slot, &list[i].bounds, center);
-        for (int k = 0; k < 3; ++k) {
-            if (center[k] - center[k] == 0) {
-                low[k] = center[k] < low[k] ? center[k] : low[k];
-                high[k] = center[k] > high[k] ? center[k] : high[k];
-            }
-        }
-    }
-    for (int k = 0; k < 3; ++k) {
-        const float edge = high[k] - low[k];
-
-        extent = edge > extent && edge - edge == 0 ? edge : extent;
-        r->cells.origin[k] = low[k] - low[k] == 0 ? low[k] : 0;
-    }
-    const float edge = r->cells.edge > 0 ? r->cells.edge : extent / 4096;
-
-    // A tiny edge would have no inverse.
-    r->cells.edge = edge > 1e-30f ? edge : extent > 0 ? 1e-30f : 1;
-    r->cells.inverse = 1 / r->cells.edge;
-}
-
-static void find_codes(espl_renderables *r)
-{
-    enum { AHEAD = 16 };
-    espl__arrival *const list = r->arrivals[ESPL__STILL];
-    const size_t count = espl__array_length(list);
-
-    if (count != 0 && r->cells.inverse == 0 && espl__renderables_have_cells(r)) {
-        espl__choose_far_cells(r);
-    } else if (count != 0 && r->cells.inverse == 0) {
-        choose_cells(r);
-    }
-    for (size_t i = 0; i < count; ++i) {
-        float center[3];
-
-        if (i + AHEAD < count) {
-            espl__prefetch(&r->world->forest.world[list[i + AHEAD].slot]);
-        }
-        if ((list[i].source & ESPL__FROM_STORE) == 0) {
-            continue;
-        }
-        find_center(r, list[i].slot, &list[i].bounds, center);
-        list[i].code = espl__code_of(&r->cells, center);
-    }
-}
+// --- Movers ---
 
 uint64_t espl__code_now(const espl_renderables *r, uint32_t member)
 {
@@ -643,7 +590,7 @@ uint64_t espl__code_now(const espl_renderables *r, uint32_t member)
     for (int k = 0; k < 3; ++k) {
         bounds.center[k] = values->local[ESPL__BOX_CENTER + k][place];
     }
-    find_center(r, espl__cluster_at(r, number)->slots[place], &bounds, center);
+    espl__find_center(r, espl__cluster_at(r, number)->slots[place], &bounds, center);
     return espl__code_of(&r->cells, center);
 }
 
@@ -674,9 +621,10 @@ bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__up
     espl__array_set_length(r->jumps, 0);
     espl__jumps_spread(&r->world->forest);
     bool is_done = (r->last == 0 || note_indices(r)) && note_past_slots(r) && walk_slots(r, u) &&
-                   reserve_presence(r);
+                   note_returns(r, kinds) && reserve_presence(r);
 
     if (is_done) {
+        return_members(r, kinds);
         leave_slots(r, kinds);
         take_slots(r);
         list_jumps(r);
@@ -684,7 +632,7 @@ bool espl__collect_members(espl_renderables *r, espl__row_kinds *kinds, espl__up
         is_done = reserve_new(r) && list_presence(r, kinds, u);
     }
     if (is_done) {
-        find_codes(r);
+        espl__find_codes(r);
     }
     return is_done;
 }

@@ -49,11 +49,15 @@ espl_status espl_mirror_write(const espl_mirror *mirror, uint32_t cluster,
     const espl__box_kernels *const kernels = espl__kernels_best()->boxes;
     const espl_status status = espl__instances_check(arrays);
 
-    if (mirror == NULL || cluster >= mirror->clusters) {
-        return ESPL_ERR_ARGUMENT;
+    if (mirror == NULL || status != ESPL_OK) {
+        return mirror == NULL ? ESPL_ERR_ARGUMENT : status;
     }
-    if (status != ESPL_OK || !espl__mirror_is_valid(mirror)) {
-        return status != ESPL_OK ? status : ESPL_ERR_DEAD;
+    // The memory of one that ended may be written by the thread of the world.
+    if (!espl__mirror_is_valid(mirror)) {
+        return ESPL_ERR_DEAD;
+    }
+    if (cluster >= mirror->clusters) {
+        return ESPL_ERR_ARGUMENT;
     }
     const espl__cluster_entry *const entry = &mirror->entries[cluster];
     const uint32_t places = entry->values != NULL ? entry->values->count : 0;

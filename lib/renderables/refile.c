@@ -110,10 +110,11 @@ static void read_center(const espl_renderables *r, const espl__cluster_entry *en
     }
 }
 
-// Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster.
+// Extend the home box of a cluster to a member that stays in it, because its code is that of the cluster. One
+// that is infinitely far away would let every member be at home.
 static void extend_home(espl__cluster *cluster, const float center[3])
 {
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < 3 && espl__all_finite(center, 3); ++k) {
         cluster->home_low[k] = center[k] < cluster->home_low[k] ? center[k] : cluster->home_low[k];
         cluster->home_high[k] =
             center[k] > cluster->home_high[k] ? center[k] : cluster->home_high[k];

@@ -337,8 +337,6 @@ void espl__read_values(const espl_renderables *r, espl__row_kinds *kinds, uint32
 /// so, and whether all flags are known.
 bool espl__values_are_sound(const espl_renderables *r, const espl_bounds *bounds,
                             const espl_renderable *renderable);
-/// Return the stretch of a slot; NULL: 1, 1, 1. @param room  what it may be stored in.
-const float *espl__stretch_of(const espl_renderables *r, uint32_t slot, float room[3]);
 
 /// Make the arrays by slot as long as the forest has slots. @return false: no memory.
 bool espl__slots_reserve(espl_renderables *r);
@@ -399,6 +397,12 @@ bool espl__collect_astray(espl_renderables *r, espl__update *u);
 bool espl__collect_recent(espl_renderables *r, espl__update *u);
 /// List a member that moves to another cluster. @return false: no memory.
 bool espl__add_mover(espl_renderables *r, uint32_t member, int category, uint64_t code);
+/// Compute the centre of the world box of a slot with a local box, in a world with cells in edges of the spatial
+/// order.
+void espl__find_center(const espl_renderables *r, uint32_t slot, const espl_bounds *bounds,
+                       float center[ESPL__LEAST 3]);
+/// Compute the codes of new members, and choose the cells of space where there are none yet.
+void espl__find_codes(espl_renderables *r);
 /// Compute the code of a member where it is now.
 uint64_t espl__code_now(const espl_renderables *r, uint32_t member);
 

@@ -55,8 +55,8 @@ static const char *pose_rule(const checking *c, const espl__cluster_entry *entry
     for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
         local[k] = entry->values->local[k][place];
     }
-    espl__box_of_pose(box, &c->r->world->forest.world[slot], espl__stretch_of(c->r, slot, room),
-                      local);
+    espl__box_of_pose(box, &c->r->world->forest.world[slot],
+                      espl__slot_stretch(&c->r->world->forest, slot, room), local);
     for (int k = 0; k < ESPL__BOX_NUMBERS; ++k) {
         is_same = is_same && memcmp(&box[k], &entry->poses->boxes[k][place], sizeof box[k]) == 0;
     }

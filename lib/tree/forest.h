@@ -578,6 +578,22 @@ static inline bool espl__is_stretched(const float stretch[3])
     return memcmp(stretch, none, sizeof none) != 0;
 }
 
+/// Return the stretch of a node, or NULL where it has none but 1, 1, 1. @param room  that it is stored in.
+static inline const float *espl__slot_stretch(const espl__forest *forest, uint32_t slot,
+                                              float room[ESPL__LEAST 3])
+{
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+        return NULL;
+    }
+    const espl__extra extra = espl__slot_extra(forest, slot);
+
+    if (!espl__is_stretched(extra.stretch)) {
+        return NULL;
+    }
+    memcpy(room, extra.stretch, sizeof extra.stretch);
+    return room;
+}
+
 /// Compute ESPL__SLOT_EXCEPTIONAL: the world of the slot is not its parent's world times its local,
 /// because the slot copies or keeps parts, or because its parent has a stretch. False for a root.
 /// The wide kernel skips exceptional nodes, and compose_exceptional() computes each by itself.

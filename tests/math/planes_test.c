@@ -6,6 +6,8 @@
 #include "tests/math/numbers.h"
 #include "tests/runner.h"
 
+#include <fenv.h>
+
 enum { PAIRS = 1000000, CLUSTERS = 64, MEMBERS = 4 };
 
 // Clusters of a few members, and planes near one of them.
@@ -298,5 +300,42 @@ TEST(no_plane_leaves_all_clusters_inside)
     for (uint32_t i = 0; i < 33; ++i) {
         ck_assert_uint_eq(met[i].cluster, i);
         ck_assert_uint_eq(met[i].cut, 0);
+    }
+}
+
+// Memory past the last member, rounded up to ESPL__BOX_PADDING, need not hold numbers: a signalling NaN there raises
+// no exception.
+TEST(boxes_after_the_last_member_are_not_read)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t kernel_count = espl__kernels_all(all);
+    const float plane[1][4] = {{1, 0, 0, 0}};
+    const uint32_t signalling = 0x7fa00001;
+    _Alignas(64) espl__box_rows boxes;
+    espl__planes planes;
+
+    espl__planes_init(&planes, plane, 1);
+    for (uint32_t count = 1; count <= ESPL__BOXES; ++count) {
+        const uint32_t end =
+            (count + ESPL__BOX_PADDING - 1) / ESPL__BOX_PADDING * ESPL__BOX_PADDING;
+
+        memset(boxes, 0, sizeof boxes);
+        for (uint32_t i = end; i < ESPL__BOXES; ++i) {
+            for (int k = 0; k < 6; ++k) {
+                memcpy(&boxes[k][i], &signalling, sizeof signalling);
+            }
+        }
+        for (size_t n = 0; n < kernel_count; ++n) {
+            uint64_t bits[2] = {count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX,
+                                count <= 64    ? 0
+                                : count == 128 ? UINT64_MAX
+                                               : (UINT64_C(1) << (count - 64)) - 1};
+            const uint64_t low = bits[0], high = bits[1];
+
+            feclearexcept(FE_ALL_EXCEPT);
+            all[n]->boxes->inside(bits, &planes, 1, boxes);
+            ck_assert_msg(fetestexcept(FE_INVALID) == 0, "%s: %u members", all[n]->name, count);
+            ck_assert(bits[0] == low && bits[1] == high);
+        }
     }
 }

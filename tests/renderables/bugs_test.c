@@ -248,6 +248,111 @@ TEST(m8_a_teleport_is_drawn_at_its_end_and_a_flight_between)
     demand_half_way(1000);
 }
 
+static const espl_renderable skin = {.key = 2, .flags = ESPL_RENDERABLE_UNION};
+
+// Count what is seen between two mirrors.
+static size_t count_between(float low, float high, float alpha)
+{
+    const espl_camera camera = see_between(low, high);
+
+    return count_seen(&camera, &(espl_cull_def){.flags = ESPL_CULL_INTERPOLATE, .alpha = alpha});
+}
+
+// What has no pose before has no box before: a union is found where it is drawn.
+TEST(a_union_that_teleported_is_seen_at_its_end)
+{
+    const float far[3] = {1000, 0, 0};
+    const espl_entity drawn = make_drawn(espl_entity_null(), 0, &skin);
+
+    (void)make_drawn(drawn, 1, &plain);
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    ck_ok(espl_write_one(w, drawn, (espl_write_kind)(ESPL_WRITE_LOCAL_POSITION | ESPL_TELEPORT),
+                         far));
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    for (int i = 0; i <= 4; ++i) {
+        ck_assert_uint_eq(count_between(900, 1100, (float)i / 4), 2);
+        ck_assert_uint_eq(count_between(-100, 100, (float)i / 4), 0);
+    }
+}
+
+TEST(a_union_that_was_bad_has_no_box_before)
+{
+    const espl_bounds bad = {.half = {NAN, 1, 1}}, large = {.half = {10, 10, 10}};
+    const espl_entity drawn = make_drawn(espl_entity_null(), 100, &skin);
+
+    ck_ok(espl_set_component(w, drawn, bounds, &bad, sizeof bad));
+    ck_assert_int_eq(espl_renderables_update(renderables, NULL, NULL), ESPL_PARTLY);
+    ck_ok(espl_set_component(w, drawn, bounds, &large, sizeof large));
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    for (int i = 0; i <= 4; ++i) {
+        ck_assert_uint_eq(count_between(105, 120, (float)i / 4), 1);
+        ck_assert_uint_eq(count_between(-50, 50, (float)i / 4), 0);
+    }
+}
+
+// A box before follows from the pose before and the local box now, and may overflow although both worlds did not.
+TEST(a_box_before_that_overflows_is_not_seen)
+{
+    const espl_bounds huge = {.half = {1e38f, 1e38f, 1e38f}};
+    const espl_entity drawn = make_drawn(espl_entity_null(), 0, &plain);
+
+    ck_ok(espl_set_local_scale(w, drawn, 10));
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    ck_ok(espl_set_component(w, drawn, bounds, &huge, sizeof huge));
+    ck_ok(espl_set_local_scale(w, drawn, 1));
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    for (int i = 0; i <= 4; ++i) {
+        const espl_cull_def def = {.flags = ESPL_CULL_INTERPOLATE, .alpha = (float)i / 4};
+
+        ck_assert_uint_eq(count_seen(&(espl_camera){.layers = 1}, &def), i == 4 ? 1 : 0);
+    }
+}
+
+// An entity that is off in an update without memory, and on in the next one, was never gone.
+TEST(an_update_without_memory_lets_nothing_go)
+{
+    enum { NEW = 40 };
+    const espl_entity drawn = make_drawn(espl_entity_null(), 0, &plain);
+    size_t failures = 1, refused = 0;
+
+    if (test_lacks_room(4000, "many updates without memory")) {
+        return;
+    }
+    ck_ok(espl_renderables_update(renderables, NULL, NULL));
+    for (size_t nth = 1; failures != 0; ++nth) {
+        const float at[3] = {10 * (float)nth, 0, 0};
+        espl_renderables_report report = {0};
+
+        ck_assert_uint_lt(nth, 90);
+        ck_ok(espl_set_enabled(w, drawn, ESPL_EXTENT_ENTITY, false));
+        for (int i = 0; i < NEW; ++i) {
+            (void)make_drawn(espl_entity_null(), -100, &plain);
+        }
+        ck_assert_int_ge(espl_compact(w), 0); // frees what updates keep
+        test_heap_arm(&test.heap, nth, true);
+        const espl_status status = espl_renderables_update(renderables, NULL, NULL);
+
+        failures = test.heap.failures;
+        test_heap_arm(&test.heap, 0, false);
+        test_world_is_valid(w);
+        ck_ok(espl_set_enabled(w, drawn, ESPL_EXTENT_ENTITY, true));
+        ck_ok(espl_set_local_position(w, drawn, at));
+        ck_ok(espl_renderables_update(renderables, NULL, &report));
+        test_world_is_valid(w);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            refused += 1;
+            ck_assert_uint_eq(report.removed, 0);
+            ck_assert_uint_eq(report.added, NEW);
+            ck_assert_uint_eq(report.moved, 1);
+            ck_assert_uint_eq(count_between(at[0] - 12, at[0] - 8, 0), 1);
+            ck_assert_uint_eq(count_between(at[0] - 2, at[0] + 2, 0), 0);
+        } else {
+            ck_ok(status);
+        }
+    }
+    ck_assert_uint_gt(refused, 3);
+}
+
 // Godot, docs 5801: what is made far away is drawn between the origin and there in its first frame.
 TEST(m9_what_is_new_is_drawn_at_once_where_it_is)
 {

@@ -158,6 +158,7 @@ typedef struct reading {
 static void *read_mirrors(void *context)
 {
     reading *const r = context;
+    const espl_mirror *before = NULL;
     bool is_last = false;
 
     while (!is_last) {
@@ -181,6 +182,13 @@ static void *read_mirrors(void *context)
                 ? 1
                 : 0;
         r->last = number;
+        // One that ended is refused, also while another mirror is written into its memory.
+        r->torn +=
+            before != NULL && before != mirror &&
+                    espl_mirror_write(before, 0, &(espl_instance_arrays){0}, NULL) != ESPL_ERR_DEAD
+                ? 1
+                : 0;
+        before = mirror;
     }
     return NULL;
 }
