@@ -260,6 +260,59 @@ static inline void prefetch_cluster(const espl__cluster_entry *entry, bool is_cu
     }
 }
 
+// List those of up to ESPL__TEST_CHUNK clusters that have a mark, without a jump for each, because most have none.
+// Prefetch their entries.
+static uint32_t list_marked(uint32_t marked[ESPL__LEAST ESPL__TEST_CHUNK], const uint16_t *marks,
+                            const espl_mirror *mirror, uint32_t first, uint32_t count)
+{
+    const uint32_t *const clusters = mirror->order + first;
+    uint32_t marked_count = 0;
+
+    ESPL_CHECK(count <= ESPL__TEST_CHUNK);
+    for (uint32_t i = 0; i < count; ++i) {
+        marked[marked_count] = clusters[i];
+        marked_count += marks[clusters[i]] != 0 ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < marked_count; ++i) {
+        espl__prefetch(&mirror->entries[marked[i]]);
+    }
+    return marked_count;
+}
+
+// Test a cluster for a camera, and add what is seen of it to what is seen of a chunk.
+// @param begin  of the chunk.
+static void test_cluster(const espl__cull *cull, uint32_t camera, uint32_t begin, uint32_t cluster,
+                         espl__seen_chunk *found)
+{
+    const espl_mirror *const mirror = cull->mirror;
+    const uint16_t mark = cull->marks[camera * cull->mark_stride + cluster];
+    const size_t at = (size_t)camera * mirror->order_count + begin + found->seen_count;
+    _Alignas(64) espl__box_rows room;
+    cluster_test test = {
+        .cull = cull,
+        .camera = &cull->cameras[camera],
+        .camera_number = camera,
+        .planes = &cull->planes[camera],
+        .entry = &mirror->entries[cluster],
+        .eye = {(double)cull->cameras[camera].eye[0], (double)cull->cameras[camera].eye[1],
+                (double)cull->cameras[camera].eye[2]},
+        .room = room,
+        .levels = cull->levels != NULL ? &cull->levels[at << ESPL__ITEM_BITS] : NULL};
+    espl__seen now = {.cluster = cluster};
+
+    test_members(&test, mark & (ESPL__MARK_MET - 1), now.bits);
+    now.count = espl__count_bits(now.bits[0]) + espl__count_bits(now.bits[1]);
+    if (now.count != 0) {
+        const uint32_t bound = bound_of_keys(&test, now.bits, now.count);
+
+        cull->seen[at] = now;
+        found->seen_count += 1;
+        found->item_count += now.count;
+        found->has_stretch |= test.entry->values->stretches != NULL;
+        found->key_bound = bound > found->key_bound ? bound : found->key_bound;
+    }
+}
+
 // Test the clusters of a chunk for a camera.
 static void test_chunk_for(const espl__cull *cull, uint32_t camera, uint32_t chunk)
 {
@@ -269,45 +322,24 @@ static void test_chunk_for(const espl__cull *cull, uint32_t camera, uint32_t chu
     const uint32_t left = mirror->order_count - begin;
     const uint32_t end = begin + (left < cull->chunk_size ? left : cull->chunk_size);
     const uint16_t *const marks = cull->marks + camera * cull->mark_stride;
-    espl__seen *const seen = cull->seen + (size_t)camera * mirror->order_count + begin;
-    espl__seen_chunk *const found = &cull->chunks[camera * cull->chunk_count + chunk];
-    _Alignas(64) espl__box_rows room;
+    espl__seen_chunk found = {0};
 
-    *found = (espl__seen_chunk){0};
-    for (uint32_t i = begin; i < end; ++i) {
-        const uint32_t cluster = mirror->order[i];
+    for (uint32_t first = begin; first < end; first += ESPL__TEST_CHUNK) {
+        const uint32_t count =
+            end - first < ESPL__TEST_CHUNK ? end - first : (uint32_t)ESPL__TEST_CHUNK;
+        uint32_t marked[ESPL__TEST_CHUNK];
+        const uint32_t marked_count = list_marked(marked, marks, mirror, first, count);
 
-        if (marks[cluster] == 0) {
-            continue;
-        }
-        const size_t at = (size_t)camera * mirror->order_count + begin + found->seen_count;
-        cluster_test test = {
-            .cull = cull,
-            .camera = &cull->cameras[camera],
-            .camera_number = camera,
-            .planes = &cull->planes[camera],
-            .entry = &mirror->entries[cluster],
-            .eye = {(double)cull->cameras[camera].eye[0], (double)cull->cameras[camera].eye[1],
-                    (double)cull->cameras[camera].eye[2]},
-            .room = room,
-            .levels = cull->levels != NULL ? &cull->levels[at << ESPL__ITEM_BITS] : NULL};
-        espl__seen now = {.cluster = cluster};
-
-        if (i + AHEAD < end && marks[mirror->order[i + AHEAD]] != 0) {
-            prefetch_cluster(&mirror->entries[mirror->order[i + AHEAD]],
-                             marks[mirror->order[i + AHEAD]] != ESPL__MARK_MET);
-        }
-        test_members(&test, marks[cluster] & (ESPL__MARK_MET - 1), now.bits);
-        now.count = espl__count_bits(now.bits[0]) + espl__count_bits(now.bits[1]);
-        if (now.count != 0) {
-            const uint32_t bound = bound_of_keys(&test, now.bits, now.count);
-
-            seen[found->seen_count++] = now;
-            found->item_count += now.count;
-            found->has_stretch |= test.entry->values->stretches != NULL;
-            found->key_bound = bound > found->key_bound ? bound : found->key_bound;
+        for (uint32_t i = 0; i < marked_count + AHEAD; ++i) {
+            if (i < marked_count) {
+                prefetch_cluster(&mirror->entries[marked[i]], marks[marked[i]] != ESPL__MARK_MET);
+            }
+            if (i >= AHEAD && i - AHEAD < marked_count) {
+                test_cluster(cull, camera, begin, marked[i - AHEAD], &found);
+            }
         }
     }
+    cull->chunks[camera * cull->chunk_count + chunk] = found;
 }
 
 // Camera by camera, because the clusters of a chunk stay in the cache.
