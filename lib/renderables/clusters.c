@@ -556,9 +556,9 @@ static void join_leaves(espl_renderables *r, espl__leaf *leaves, uint32_t count)
         if (espl__has_bits(&espl__cluster_at(r, number)->holes)) {
             remove_members(r, number);
         }
+        ESPL_CHECK(total + espl__cluster_at(r, number)->count <= (count - 1) * ESPL__CLUSTER_SIZE);
         total += take_out(r, number, sources_of(r, number), members + total);
     }
-    ESPL_CHECK(total <= (count - 1) * ESPL__CLUSTER_SIZE);
     for (uint32_t piece = 0; piece + 1 < count; ++piece) {
         espl__sources *const sources = sources_of(r, leaves[piece].cluster);
         const uint32_t end = total * (piece + 1) / (count - 1);

@@ -434,8 +434,8 @@ static bool note_returns(espl_renderables *r, espl__row_kinds *kinds)
     return is_done;
 }
 
-// Make room for as many members that went as there are candidates, and for as many that have other slots as these
-// and those that may return.
+// Make room for a member that goes and one that gets another slot for each candidate, and for each member that may
+// return.
 static bool reserve_presence(espl_renderables *r)
 {
     const size_t count = espl__array_length(r->candidates);
